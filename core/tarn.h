@@ -522,8 +522,8 @@ TARN_API void tarn_backward(tarn_tensor loss);
 /** The same with a weight of your own, finite and not negative: n / N for the mean over n of the N
  *  samples that all replicas have together, 1 for a loss that is to be summed over replicas. */
 TARN_API void tarn_backward_weighted(tarn_tensor loss, double weight);
-/** The gradient that the backwards of this step left for a parameter; after tarn_clip_grad_norm the
- *  scaled one, with what was accumulated, of all replicas. Poison when there is none. */
+/** The gradient that the backwards of this step left for a parameter; after tarn_reduce_grads and tarn_clip_grad_norm
+ *  that of all replicas, with what was accumulated, and scaled. Poison when there is none. */
 TARN_API tarn_tensor tarn_grad(tarn_tensor parameter);
 /** Gradients of a scalar with respect to any tensors of this step, of this replica's loss as it is:
  *  without the weight of tarn_backward. */

@@ -112,6 +112,16 @@ TARN_API tarn_tensor tarn_optimizer_clip_grad_norm(tarn_optimizer *o, float max_
  *  torch.nn.utils.clip_grad_value_; NaN stays. An error when `limit` is a NaN or negative, or when no parameter has a
  *  gradient. */
 TARN_API void tarn_clip_grad_value(tarn_replica *r, float limit);
+/** Sums what the backwards left over all replicas now, where tarn_optimizer_step would, and adds what earlier steps
+ *  accumulated: from here on tarn_grad is that, as PyTorch's .grad after DDP's backward and xm.reduce_gradients(). */
+TARN_API void tarn_reduce_grads(tarn_replica *r);
+/** The gradient of a parameter is this from here on, in place of what backwards of this step and accumulated ones left, as
+ *  by `p.grad = g`: for clipping by layer, noise, several losses of which each has its say. It is that of all
+ *  replicas, has the parameter's shape and type, and must be the same on all of them: on several devices make it of
+ *  tarn_grad after tarn_reduce_grads, of parameters and of buffers; what this call finds not yet summed it sums, as
+ *  tarn_reduce_grads does. What a later backward leaves is added to it. TARN_ERR_ARGUMENT when the first tensor is no
+ *  parameter, TARN_ERR_STATE when it is frozen. */
+TARN_API void tarn_set_grad(tarn_tensor parameter, tarn_tensor gradient);
 /** From the next tarn_optimizer_step on, without a new compilation. `lr` must be finite and not
  *  negative. */
 TARN_API void tarn_optimizer_set_lr(tarn_optimizer *o, float lr);

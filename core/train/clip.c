@@ -20,36 +20,6 @@ static bool reaches(const struct reach *reach, const tarn_optimizer *o)
     return reach->only == NULL || reach->only == o;
 }
 
-static bool is_apart(const struct reach *reach)
-{
-    const struct peers *peers = reach->r->peers;
-    bool earlier = false;
-    for (const tarn_optimizer *o = reach->r->optimizer; o != NULL; o = o->next_one)
-        earlier |= reaches(reach, o) && o->now.any;
-    if (replica_mesh(reach->r) != NULL)
-        return !earlier;
-    return (peers == NULL || (peers->world == 1 && peers->shards == 0)) && !earlier;
-}
-
-/* Gathers the gradients of all replicas now, since only their norm is the norm. */
-static bool gather_early(const struct reach *reach)
-{
-    tarn_replica *r = reach->r;
-    if (r->optimizer == NULL)
-        replica_fail(r, TARN_ERR_STATE, "%s: on several devices the optimizer must be made before",
-                     reach->name);
-    for (tarn_optimizer *o = r->optimizer; o != NULL && r->status == TARN_OK; o = o->next_one) {
-        if (!reaches(reach, o) || !gradient_is_there(o) || !gradient_gather(o, true))
-            continue;
-        for (uint32_t i = 0; i < o->slice_count && !o->apart; i++) {
-            const uint32_t p = o->slices[i] - 1;
-            r->owned[p].gathered = o->now.has[i] ? owned_slice(r, p, o->now.node).node : 0;
-            r->owned[p].used = false;
-        }
-    }
-    return r->status == TARN_OK;
-}
-
 /* Where the node of a parameter's gradient stands; NULL: it has none, or is not meant. */
 static uint32_t *gradient_of(const struct reach *reach, uint32_t owned)
 {
@@ -102,8 +72,8 @@ static void clip_gradients(const struct reach *reach, tarn_tensor scale, double 
 /* False after recording an error. */
 static bool reach_begin(struct reach *reach)
 {
-    reach->apart = is_apart(reach);
-    return reach->apart || gather_early(reach);
+    reach->apart = gradient_is_complete(reach->r, reach->only);
+    return reach->apart || gradient_gather_all(reach->r, reach->only, reach->name);
 }
 
 static tarn_tensor no_gradient(const struct reach *reach)

@@ -2,6 +2,7 @@
 /* The gradient of a step, flat, as PyTorch's .grad of all parameters: what earlier steps kept, and
  * what backward left in this one, summed over all replicas when it is to be clipped or used. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "op/op.h"
 #include "tensor/name_match.h"
@@ -12,12 +13,17 @@ static struct owned *slice_of(const tarn_optimizer *o, uint32_t i)
     return &o->replica->owned[o->slices[i] - 1];
 }
 
-bool gradient_is_there(const tarn_optimizer *o)
+bool gradient_is_fresh(const tarn_optimizer *o)
 {
     bool fresh = false;
     for (uint32_t i = 0; i < o->slice_count; i++)
         fresh |= slice_of(o, i)->grad != 0;
-    return fresh || o->now.any;
+    return fresh;
+}
+
+bool gradient_is_there(const tarn_optimizer *o)
+{
+    return gradient_is_fresh(o) || o->now.any;
 }
 
 static bool check_parameters(const tarn_optimizer *o)
@@ -46,8 +52,9 @@ static tarn_tensor zeros(const tarn_optimizer *o, int32_t n)
     return op_constant_of(o->replica, TARN_SHAPE(n), o->dtype, 0.0);
 }
 
-/* What backward left for slices first .. last - 1 in flat order; zeros for a missing one. */
-static tarn_tensor fresh_gradient(const tarn_optimizer *o, uint32_t first, uint32_t last)
+/* Slices first .. last - 1 in flat order of what `gradient` gives of each; zeros where that is TARN_NONE. */
+static tarn_tensor joined(const tarn_optimizer *o, uint32_t first, uint32_t last,
+                          tarn_tensor (*gradient)(const tarn_optimizer *o, uint32_t slice))
 {
     tarn_replica *r = o->replica;
     tarn_tensor *pieces = calloc(2 * (size_t)(last - first) + 1, sizeof *pieces);
@@ -55,15 +62,13 @@ static tarn_tensor fresh_gradient(const tarn_optimizer *o, uint32_t first, uint3
         return graph_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its list");
     uint32_t count = 0;
     for (uint32_t i = first; i < last; i++) {
-        const struct owned p = *slice_of(o, i);
-        const int32_t n = (int32_t)tarn_shape_count(p.shape);
-        const int32_t gap = (int32_t)flat_extent(p.shape) - n;
+        const tarn_shape shape = slice_of(o, i)->shape;
+        const int32_t n = (int32_t)tarn_shape_count(shape);
+        const int32_t gap = (int32_t)flat_extent(shape) - n;
         if (n == 0)
             continue;
-        if (p.grad)
-            pieces[count++] = tarn_reshape(graph_handle(r, p.grad), TARN_SHAPE(n));
-        else
-            pieces[count++] = zeros(o, n);
+        const tarn_tensor g = gradient(o, i);
+        pieces[count++] = g.replica != NULL ? tarn_reshape(g, TARN_SHAPE(n)) : zeros(o, n);
         if (gap)
             pieces[count++] = zeros(o, gap);
     }
@@ -72,11 +77,29 @@ static tarn_tensor fresh_gradient(const tarn_optimizer *o, uint32_t first, uint3
     return g;
 }
 
-/* Slices first .. last - 1 of what was gathered before. */
-static tarn_tensor earlier_gradient(const tarn_optimizer *o, uint32_t first, uint32_t last)
+/* What backward left. */
+static tarn_tensor fresh_slice(const tarn_optimizer *o, uint32_t i)
+{
+    const uint32_t grad = slice_of(o, i)->grad;
+    return grad ? graph_handle(o->replica, grad) : TARN_NONE;
+}
+
+static tarn_tensor fresh_gradient(const tarn_optimizer *o, uint32_t first, uint32_t last)
+{
+    return joined(o, first, last, fresh_slice);
+}
+
+/* What was gathered before. */
+static tarn_tensor gathered(const tarn_optimizer *o)
 {
     tarn_replica *r = o->replica;
-    const tarn_tensor all = o->now.node ? graph_handle(r, o->now.node) : owned_handle(r, o->kept);
+    return o->now.node ? graph_handle(r, o->now.node) : owned_handle(r, o->kept);
+}
+
+/* Slices first .. last - 1 of it. */
+static tarn_tensor earlier_gradient(const tarn_optimizer *o, uint32_t first, uint32_t last)
+{
+    const tarn_tensor all = gathered(o);
     const int32_t at = (int32_t)(slice_of(o, first)->offset / tarn_dtype_bytes(o->dtype));
     int64_t n = 0;
     for (uint32_t i = first; i < last; i++)
@@ -212,6 +235,25 @@ static bool begin(tarn_replica *r)
     return s == TARN_OK;
 }
 
+/* What was gathered, or set since. */
+static tarn_tensor settled_slice(const tarn_optimizer *o, uint32_t i)
+{
+    const struct owned *p = slice_of(o, i);
+    if (!o->now.has[i])
+        return TARN_NONE;
+    return o->now.set[i] ? graph_handle(o->replica, p->gathered)
+                         : owned_slice(o->replica, o->slices[i] - 1, graph_resolve(gathered(o)));
+}
+
+/* Puts what tarn_set_grad left into the flat gradient: all of it at once, as each time is a pass over all. */
+static void settle(tarn_optimizer *o)
+{
+    if (o->apart || memchr(o->now.set, 1, o->slice_count) == NULL)
+        return;
+    o->now.node = joined(o, 0, o->slice_count, settled_slice).node;
+    memset(o->now.set, 0, o->slice_count);
+}
+
 bool gradient_gather(tarn_optimizer *o, bool sum)
 {
     tarn_replica *r = o->replica;
@@ -222,8 +264,8 @@ bool gradient_gather(tarn_optimizer *o, bool sum)
         gather_apart(o);
         return r->status == TARN_OK;
     }
-    for (uint32_t i = 0; i < o->slice_count; i++)
-        t.fresh |= slice_of(o, i)->grad != 0;
+    settle(o);
+    t.fresh = gradient_is_fresh(o);
     sum |= replica_mesh(r) != NULL; /* what is kept for later steps lies whole on each rank */
     const tarn_tensor g = combine(o, t, sum);
     if (r->status != TARN_OK)

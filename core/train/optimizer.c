@@ -49,7 +49,9 @@ static tarn_status set_up(tarn_optimizer *o, struct basics basics)
     TRY(flat_collect(o));
     TRY(group_begin(o, basics.weight_decay));
     o->now.has = calloc(o->slice_count, sizeof *o->now.has);
-    if (!record_new(o, &o->marked) || !record_new(o, &o->next) || o->now.has == NULL)
+    o->now.set = calloc(o->slice_count, sizeof *o->now.set);
+    if (!record_new(o, &o->marked) || !record_new(o, &o->next) || o->now.has == NULL ||
+        o->now.set == NULL)
         return replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its lists");
     TRY(flat_add_states(o));
     if (o->rule->counts)
@@ -83,6 +85,7 @@ static void optimizer_free(void *self)
     record_free(&o->marked);
     record_free(&o->next);
     free(o->now.has);
+    free(o->now.set);
     free(o->slices);
     free(o->settings);
     free(o->states);
@@ -263,7 +266,7 @@ static void gradients_used(tarn_optimizer *o)
     tarn_replica *r = o->replica;
     o->now.any = o->now.summed = o->next.kept = o->next.summed = false;
     for (uint32_t i = 0; i < o->slice_count; i++) {
-        o->now.has[i] = o->next.has[i] = 0;
+        o->now.has[i] = o->now.set[i] = o->next.has[i] = 0;
         r->owned[o->slices[i] - 1].used = true;
     }
 }

@@ -49,6 +49,8 @@ struct gathered {
     bool any, summed; /* summed: over all replicas */
     uint32_t node;    /* 0: what earlier steps kept, as it lies in memory */
     uint8_t *has;
+    uint8_t *
+        set; /* of each slice: whether tarn_set_grad left another in its .gathered than `node` has */
 };
 
 /* What is set for each parameter. */
@@ -119,6 +121,14 @@ TARN_CHECKED tarn_status flat_add_counts(tarn_optimizer *o);
  * `sum` says so, or was before. False after recording an error: a parameter is not in flat storage,
  * or none has a gradient. */
 bool gradient_gather(tarn_optimizer *o, bool sum);
+/* Whether each parameter's .grad is all that there is, of one optimizer's or of all (NULL): none was kept by earlier
+ * steps, or is to be summed over replicas. */
+bool gradient_is_complete(const tarn_replica *r, const tarn_optimizer *only);
+/* Else: gathers what all optimizers of r have, or that one, for the function `name`. It is summed over all replicas, and
+ * each parameter's .gathered is what it has of that. False after recording an error. */
+bool gradient_gather_all(tarn_replica *r, const tarn_optimizer *only, const char *name);
+/* Whether backward left one that was not gathered. */
+bool gradient_is_fresh(const tarn_optimizer *o);
 /* Whether backward left one, or earlier calls of the step or earlier steps did. */
 bool gradient_is_there(const tarn_optimizer *o);
 /* The slice from which a bucket of what is exchanged begins that ends before slice `last`. */

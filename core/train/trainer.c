@@ -26,6 +26,7 @@ static void reset(tarn_replica *r)
         o->now.summed = o->marked.summed;
         o->now.node = 0;
         memcpy(o->now.has, o->marked.has, o->slice_count * sizeof *o->now.has);
+        memset(o->now.set, 0, o->slice_count);
         o->exchanged = o->gathered = false;
     }
 }

@@ -70,6 +70,8 @@ static float train(tarn_replica *r, const struct job *job, const tarn_tensor p[T
         (void)!tarn_step(r);
     backward(r, p, 3 * update + 3);
     const tarn_tensor norm = tarn_clip_grad_norm(r, 1.0f);
+    if (update % 2 == 1) /* of a parameter that is cut, where any is */
+        tarn_set_grad(p[0], tarn_mul_scalar(tarn_grad(p[0]), 0.5f));
     tarn_optimizer_step(o);
     const float measured = tarn_item(norm);
     (void)!tarn_step(r);
