@@ -118,8 +118,7 @@ TARN_API void tarn_reduce_grads(tarn_replica *r);
 /** The gradient of a parameter is this from here on, in place of what backwards of this step and accumulated ones left, as
  *  by `p.grad = g`: for clipping by layer, noise, several losses of which each has its say. It is that of all
  *  replicas, has the parameter's shape and type, and must be the same on all of them: on several devices make it of
- *  tarn_grad after tarn_reduce_grads, of parameters and of buffers; what this call finds not yet summed it sums, as
- *  tarn_reduce_grads does. What a later backward leaves is added to it. TARN_ERR_ARGUMENT when the first tensor is no
+ *  tarn_grad after tarn_reduce_grads, of parameters and of buffers. What a later backward leaves is added to it. TARN_ERR_ARGUMENT when the first tensor is no
  *  parameter, TARN_ERR_STATE when it is frozen. */
 TARN_API void tarn_set_grad(tarn_tensor parameter, tarn_tensor gradient);
 /** From the next tarn_optimizer_step on, without a new compilation. `lr` must be finite and not

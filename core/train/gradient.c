@@ -13,7 +13,8 @@ static struct owned *slice_of(const tarn_optimizer *o, uint32_t i)
     return &o->replica->owned[o->slices[i] - 1];
 }
 
-bool gradient_is_fresh(const tarn_optimizer *o)
+/* Whether backward left one that was not gathered. */
+static bool is_fresh(const tarn_optimizer *o)
 {
     bool fresh = false;
     for (uint32_t i = 0; i < o->slice_count; i++)
@@ -23,7 +24,7 @@ bool gradient_is_fresh(const tarn_optimizer *o)
 
 bool gradient_is_there(const tarn_optimizer *o)
 {
-    return gradient_is_fresh(o) || o->now.any;
+    return is_fresh(o) || o->now.any;
 }
 
 static bool check_parameters(const tarn_optimizer *o)
@@ -265,7 +266,7 @@ bool gradient_gather(tarn_optimizer *o, bool sum)
         return r->status == TARN_OK;
     }
     settle(o);
-    t.fresh = gradient_is_fresh(o);
+    t.fresh = is_fresh(o);
     sum |= replica_mesh(r) != NULL; /* what is kept for later steps lies whole on each rank */
     const tarn_tensor g = combine(o, t, sum);
     if (r->status != TARN_OK)

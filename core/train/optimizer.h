@@ -127,8 +127,6 @@ bool gradient_is_complete(const tarn_replica *r, const tarn_optimizer *only);
 /* Else: gathers what all optimizers of r have, or that one, for the function `name`. It is summed over all replicas, and
  * each parameter's .gathered is what it has of that. False after recording an error. */
 bool gradient_gather_all(tarn_replica *r, const tarn_optimizer *only, const char *name);
-/* Whether backward left one that was not gathered. */
-bool gradient_is_fresh(const tarn_optimizer *o);
 /* Whether backward left one, or earlier calls of the step or earlier steps did. */
 bool gradient_is_there(const tarn_optimizer *o);
 /* The slice from which a bucket of what is exchanged begins that ends before slice `last`. */

@@ -109,12 +109,10 @@ void tarn_set_grad(tarn_tensor parameter, tarn_tensor gradient)
         return;
     const uint32_t index = (uint32_t)(p - r->owned), node = graph_resolve(gradient);
     tarn_optimizer *o = optimizer_of(r, p);
-    const bool left = o != NULL && (gradient_is_fresh(o) || (o->now.any && !o->now.summed));
-    if (left && !is_whole(r)) {
-        if (!gradient_gather(o, true))
-            return;
-        point_at_slices(o);
-    }
+    /* What earlier steps kept of the others is still to be summed, this one is not. */
+    const bool kept = o != NULL && o->now.any && !o->now.summed;
+    if (kept && !is_whole(r) && !gradient_gather(o, true))
+        return;
     if (o != NULL && (o->now.any || !is_whole(r))) {
         set_gathered(o, index, node);
         return;

@@ -23,6 +23,7 @@ enum way {
     ONE_OF_EACH,  /* a's is given, a backward after it adds to it; b's stays as it was left */
     AFTER_CLIP,   /* a's is halved after clipping, which measures */
     GIVEN_ONLY,   /* no backward at all: b has none */
+    AFTER_KEPT,   /* a's is given where an earlier step left both, and no backward comes */
     AND_KEPT,     /* a's is halved and kept for the next step */
     TWICE,        /* a second update in the same step */
     WAYS
@@ -60,11 +61,11 @@ static void train(tarn_replica *r, tarn_optimizer *o, struct job *job, tarn_load
     const enum way way = job->way;
     tarn_batch batch;
     for (int step = 0; step < STEPS && tarn_loader_next(loader, &batch); step++) {
-        if (way == GIVEN_ONLY) {
+        if (way == GIVEN_ONLY || (way == AFTER_KEPT && step > 0)) {
             give(a);
         } else {
             tarn_backward(loss(r, batch.x, a, b));
-            if (way == WITH_EARLIER && step == 0) {
+            if ((way == WITH_EARLIER || way == AFTER_KEPT) && step == 0) {
                 tarn_optimizer_accumulate(o);
                 (void)!tarn_step(r);
                 continue;
@@ -184,6 +185,11 @@ Test(set_grad, is_what_clipping_measures)
 Test(set_grad, needs_no_backward)
 {
     expect(GIVEN_ONLY, (float[]){ -1, -16 }, (float[]){ 0, 0, 0 }, 0);
+}
+
+Test(set_grad, leaves_what_others_accumulated)
+{
+    expect(AFTER_KEPT, (float[]){ -0.5f, -8 }, (float[]){ -2, -4, -8 }, 0);
 }
 
 /* Of the second step half of all: (2, 3) and the (1, 1.5) of the first. */
