@@ -61,6 +61,14 @@ typedef struct tarn_rmsprop_options {
 /** Makes an optimizer as tarn_sgd does. */
 TARN_API TARN_MUST_USE tarn_optimizer *tarn_rmsprop(tarn_replica *r, tarn_rmsprop_options options);
 
+/** As torch.optim.Adagrad, whose sums of squares begin at 0. Zero means lr 0.01, eps 1e-10. NULL on failure. */
+typedef struct tarn_adagrad_options {
+    float lr, lr_decay, eps, weight_decay;
+    const char *parameters; /* which, by a pattern; NULL: all */
+} tarn_adagrad_options;
+/** Makes an optimizer as tarn_sgd does, with one sum of each parameter as its state. */
+TARN_API TARN_MUST_USE tarn_optimizer *tarn_adagrad(tarn_replica *r, tarn_adagrad_options options);
+
 /** Lion, as its authors' lion_pytorch.py (Chen et al., 2023): the sign of a mean of gradients. Zero means
  *  lr 1e-4, beta 0.9 and 0.99. The weight decay scales the parameter, as AdamW's. NULL on failure. */
 typedef struct tarn_lion_options {

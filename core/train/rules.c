@@ -220,6 +220,47 @@ tarn_optimizer *tarn_rmsprop(tarn_replica *r, tarn_rmsprop_options o)
                           (struct basics){ o.lr, o.weight_decay, o.parameters }, &o, sizeof o);
 }
 
+/* ---- Adagrad -------------------------------------------------------------------------------- */
+
+/* What the learning rate is divided by. */
+static tarn_tensor adagrad_decay(const tarn_optimizer *o, tarn_tensor steps)
+{
+    const tarn_adagrad_options *with = (const void *)o->options;
+    const tarn_tensor more = tarn_mul_scalar(tarn_cast(steps, o->dtype), op_meant(with->lr_decay));
+    return tarn_add(more, constant(o, 1.0));
+}
+
+static void adagrad_update(struct update *u)
+{
+    const tarn_adagrad_options *with = (const void *)u->o->options;
+    const tarn_tensor g = group_gradient(u), eps = constant(u->o, op_meant(with->eps));
+    u->state_now[SQUARE] = tarn_add(u->state[SQUARE], tarn_mul(g, g));
+    tarn_tensor lr = group_lr(u);
+    if (with->lr_decay != 0.0f)
+        lr = tarn_div(lr, count_spread(u, adagrad_decay));
+    const tarn_tensor way = tarn_div(g, tarn_add(tarn_sqrt(u->state_now[SQUARE]), eps));
+    u->now = tarn_sub(u->old, tarn_mul(way, lr));
+}
+
+tarn_optimizer *tarn_adagrad(tarn_replica *r, tarn_adagrad_options o)
+{
+    static const struct rule even = { .name = "adagrad",
+                                      .state = { "sum" },
+                                      .update = adagrad_update };
+    static const struct rule decaying = {
+        .name = "adagrad", .state = { "sum" }, .counts = true, .update = adagrad_update
+    };
+    o.lr = option_or(o.lr, 0.01f);
+    o.eps = option_or(o.eps, 1e-10f);
+    if (!optimizer_range(r, "lr", o.lr, 0.0f, INFINITY) ||
+        !optimizer_range(r, "lr_decay", o.lr_decay, 0.0f, INFINITY) ||
+        !optimizer_range(r, "eps", o.eps, 0.0f, INFINITY) ||
+        !optimizer_range(r, "weight_decay", o.weight_decay, 0.0f, INFINITY))
+        return NULL;
+    return optimizer_make(r, o.lr_decay != 0.0f ? &decaying : &even,
+                          (struct basics){ o.lr, o.weight_decay, o.parameters }, &o, sizeof o);
+}
+
 /* ---- Lion ----------------------------------------------------------------------------------- */
 
 static tarn_tensor blend(tarn_tensor m, tarn_tensor g, float beta)

@@ -39,7 +39,7 @@ static double expect_within(const char *name, tarn_tensor t, const float *want, 
 
 /* ---- optimizers ----------------------------------------------------------------------------- */
 
-enum method { SGD, ADAM, ADAMW, RMSPROP, LION, ADAFACTOR };
+enum method { SGD, ADAM, ADAMW, RMSPROP, LION, ADAFACTOR, ADAGRAD };
 
 struct optim_case {
     const char *name;
@@ -49,6 +49,7 @@ struct optim_case {
     tarn_rmsprop_options rmsprop;
     tarn_lion_options lion;
     tarn_adafactor_options adafactor;
+    tarn_adagrad_options adagrad;
 };
 
 #define LR .lr = 0.0625f
@@ -75,6 +76,8 @@ static const struct optim_case cases[] = {
     { "lion", LION, .lion = { LR } },
     { "lion_decay", LION, .lion = { LR, .beta1 = 0.5f, .beta2 = 0.75f, .weight_decay = 0.125f } },
     { "adafactor", ADAFACTOR, .adafactor = { .lr = 0.25f } },
+    { "adagrad", ADAGRAD, .adagrad = { LR } },
+    { "adagrad_decay", ADAGRAD, .adagrad = { LR, .lr_decay = 0.25f, .weight_decay = 0.125f } },
 };
 
 /* A step rounds the value once (u |p|, |p| <= 4) and adds lr times a direction: of SGD at most
@@ -85,12 +88,16 @@ static const struct optim_case cases[] = {
  * roundings (centered: a mean square from which less than a half is subtracted, so 40); Lion lr
  * exactly, rounded twice. Adafactor's direction has a root mean square of at most 1, so no element
  * above sqrt(24) < 5, times that of a parameter below 2; sums of 24 squares, a power within 16
- * ULP, and 30 roundings more. */
+ * ULP, and 30 roundings more. Adagrad's is at most 1, as the root holds the gradient, after at most 10 + STEPS. */
 static double limit_after(enum method method, int steps)
 {
-    const double way[] = { [SGD] = 0.0625 * 25 * 8,       [ADAM] = 0.0625 * 2 * 40 * 4,
-                           [ADAMW] = 0.0625 * 2 * 40 * 4, [RMSPROP] = 0.015625 * 20 * 40 * 4,
-                           [LION] = 0.0625 * 2,           [ADAFACTOR] = 0.25 * 5 * 2 * 70 * 4 };
+    const double way[] = { [SGD] = 0.0625 * 25 * 8,
+                           [ADAM] = 0.0625 * 2 * 40 * 4,
+                           [ADAMW] = 0.0625 * 2 * 40 * 4,
+                           [RMSPROP] = 0.015625 * 20 * 40 * 4,
+                           [LION] = 0.0625 * 2,
+                           [ADAFACTOR] = 0.25 * 5 * 2 * 70 * 4,
+                           [ADAGRAD] = 0.0625 * (10 + STEPS) * 4 };
     return 2 * 2.5 * steps * (4 + way[method]) * UNIT;
 }
 
@@ -107,6 +114,8 @@ static tarn_optimizer *make_optimizer(tarn_replica *r, const struct optim_case *
         return tarn_rmsprop(r, c->rmsprop);
     case LION:
         return tarn_lion(r, c->lion);
+    case ADAGRAD:
+        return tarn_adagrad(r, c->adagrad);
     case ADAFACTOR:
         break;
     }

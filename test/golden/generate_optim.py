@@ -106,6 +106,12 @@ class Adafactor(torch.optim.Optimizer):
                 p.sub_(way * (size / over))
 
 
+def adagrad(out):
+    trajectory(out, "adagrad", lambda p: torch.optim.Adagrad(p, lr=0.0625))
+    trajectory(out, "adagrad_decay",
+               lambda p: torch.optim.Adagrad(p, lr=0.0625, lr_decay=0.25, weight_decay=0.125))
+
+
 def more_optimizers(out):
     rmsprop, lr = torch.optim.RMSprop, 0.015625
     trajectory(out, "rmsprop", lambda p: rmsprop(p, lr=lr))
@@ -198,4 +204,5 @@ if __name__ == "__main__":
     batch_norm(OUT)
     more_optimizers(OUT)
     all_groups(OUT)
+    adagrad(OUT)
     save(HERE / "optim.safetensors", OUT)
