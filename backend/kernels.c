@@ -422,12 +422,10 @@ static bool comes_again(struct known_kernel *known)
     return known->steps >= OFTEN;
 }
 
-tarn_status known_kernel_improve(struct known_kernel *known)
+static tarn_status improve(struct known_kernel *known)
 {
     struct shared_program *from = known->from;
     struct context *c = known->context;
-    if (from->order == NULL)
-        return TARN_OK;
     if (from->better == NULL && comes_again(known)) {
         if (program_is_finished(&c->device, order_source(from->order), false))
             return replace(c, from);
@@ -443,6 +441,16 @@ tarn_status known_kernel_improve(struct known_kernel *known)
         stay_quick(from);
     c->counters.quick_launches += from->order != NULL;
     return TARN_OK;
+}
+
+tarn_status known_kernel_improve(struct known_kernel *known)
+{
+    if (known->from->order == NULL)
+        return TARN_OK;
+    const double begin = seconds_now();
+    const tarn_status status = improve(known);
+    known->context->counters.improve_seconds += seconds_now() - begin;
+    return status;
 }
 
 void context_step(struct context *c)

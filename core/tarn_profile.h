@@ -16,7 +16,7 @@ typedef struct tarn_metrics {
     uint64_t plans_compiled, plan_hits; /* graphs that were new, and that were found again */
     uint64_t launches;                  /* kernels launched so far */
     uint64_t launches_last_step;        /* by the last tarn_step; not by reads before it */
-    double compile_seconds;             /* graph to built programs, summed */
+    double compile_seconds;             /* graph to built programs, optimised ones waited for included; summed */
     double host_seconds;                /* tarn_step without compilation and waiting, summed */
     double record_seconds;      /* from a step's first operation to its mark, what the program
                                            did in between included, but not compilation and waiting

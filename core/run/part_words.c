@@ -233,14 +233,15 @@ static tarn_status run_new(void *arg)
 static tarn_status make_and_run(struct word_plan *w)
 {
     tarn_replica *r = w->r;
-    const double before = seconds_now();
+    const double before = seconds_now(), improved = context_counters(r->context).improve_seconds;
     if (r->peers->builds != NULL)
         r->peers->builds(r, true);
     tarn_status s = make(w);
     if (s == TARN_OK && w->plan != NULL) {
         s = run_deep(run_new, w);
         r->metrics.plans_compiled++;
-        r->metrics.compile_seconds += seconds_now() - before;
+        r->metrics.compile_seconds +=
+            seconds_now() - before - (context_counters(r->context).improve_seconds - improved);
     }
     if (r->peers->builds != NULL)
         r->peers->builds(r, false);
