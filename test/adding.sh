@@ -124,15 +124,15 @@ static void check_product(tarn_replica *r, tarn_tensor x, const float *in)
 }
 
 /* Five steps on sum(w^2 / 2), whose gradient is w; the second parameter at half the rate. */
-static void check_adagrad(tarn_replica *r)
+static void check_adadelta(tarn_replica *r)
 {
     enum { N = 5 };
     const float start[N] = { 1, -2, 0.5f, 3, -0.25f };
     const tarn_tensor w[2] = { tarn_parameter(r, "w", TARN_SHAPE(N), start),
                                tarn_parameter(r, "half", TARN_SHAPE(N), start) };
-    tarn_optimizer *o = tarn_adagrad(r, (tarn_adagrad_options){ .lr = 0.05f, .weight_decay = 0.1f });
+    tarn_optimizer *o = tarn_adadelta(r, (tarn_adadelta_options){ .lr = 0.5f, .weight_decay = 0.1f });
     tarn_optimizer_scale_lr(o, "half", 0.5f);
-    double p[2][N], v[2][N] = { { 0 } };
+    double p[2][N], v[2][N] = { { 0 } }, d[2][N] = { { 0 } };
     for (int i = 0; i < N; i++)
         p[0][i] = p[1][i] = (double)start[i];
     for (int step = 0; step < 5; step++) {
@@ -144,13 +144,15 @@ static void check_adagrad(tarn_replica *r)
         for (int k = 0; k < 2; k++)
             for (int i = 0; i < N; i++) {
                 const double g = p[k][i] + 0.1 * p[k][i];
-                v[k][i] += g * g;
-                p[k][i] -= (k ? 0.025 : 0.05) * g / (sqrt(v[k][i]) + 1e-10);
+                v[k][i] = 0.9 * v[k][i] + 0.1 * g * g;
+                const double way = sqrt((d[k][i] + 1e-6) / (v[k][i] + 1e-6)) * g;
+                d[k][i] = 0.9 * d[k][i] + 0.1 * way * way;
+                p[k][i] -= (k ? 0.25 : 0.5) * way;
             }
     }
-    expect("adagrad", w[0], p[0], N, 1e-5);
-    expect("adagrad at half the rate", w[1], p[1], N, 1e-5);
-    expect("adagrad's state", tarn_find(r, "optimizer.sum.w"), v[0], N, 1e-5);
+    expect("adadelta", w[0], p[0], N, 1e-5);
+    expect("adadelta at half the rate", w[1], p[1], N, 1e-5);
+    expect("adadelta's state", tarn_find(r, "optimizer.square_avg.w"), v[0], N, 1e-5);
 }
 
 int main(void)
@@ -170,7 +172,7 @@ int main(void)
         fprintf(stderr, "%s\n", tarn_error(r));
         failures++;
     }
-    check_adagrad(r);
+    check_adadelta(r);
     tarn_close(r);
     return failures != 0;
 }

@@ -66,6 +66,18 @@ static uint32_t widened_from(tarn_tensor x, tarn_dtype dtype)
     return same && n->in_count == 1 ? x.replica->graph.operands[n->first_in] : 0;
 }
 
+/* Of int64 what lies below views of it: these stay views, as an index that all channels share is, and a cast of what a
+ * program gave can be computed by itself. TARN_NONE: it is no such view. */
+static tarn_tensor cast_below(tarn_tensor x, tarn_dtype dtype)
+{
+    tarn_replica *r = x.replica;
+    const struct node n = *graph_node(x);
+    if (n.dtype != TARN_I64 || (n.op != &op_reshape && n.op != &op_permute && n.op != &op_expand))
+        return TARN_NONE;
+    const tarn_tensor below = tarn_cast(graph_handle(r, r->graph.operands[n.first_in]), dtype);
+    return graph_record(r, n.op, &below, 1, n.shape, dtype, &n.arg);
+}
+
 tarn_tensor tarn_cast(tarn_tensor x, tarn_dtype dtype)
 {
     if (!graph_operand(NULL, x, "cast", 0))
@@ -77,8 +89,10 @@ tarn_tensor tarn_cast(tarn_tensor x, tarn_dtype dtype)
         return graph_value(x);
     if (dtype_is_half(from))
         return dtype == TARN_F32 ? widen(x) : tarn_cast(widen(x), dtype);
-    if (!dtype_is_half(dtype))
-        return record(&op_cast, x, dtype);
+    if (!dtype_is_half(dtype)) {
+        const tarn_tensor view = cast_below(x, dtype);
+        return view.replica != NULL ? view : record(&op_cast, x, dtype);
+    }
     x = tarn_cast(x, TARN_F32);
     const uint32_t before = tarn_failed(x) ? 0 : widened_from(x, dtype);
     return before != 0 ? graph_handle(x.replica, before) : record(&op_cast, x, dtype);

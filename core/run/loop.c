@@ -8,50 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/parts.h"
 #include "run/plan_cache.h"
 #include "tensor/part.h"
 
-/* What is known of each node, while one loop is looked at. */
-struct part {
-    tarn_replica *r;
-    const struct scan *scan;
-    bool *needed; /* by what is asked for */
-    bool *before; /* the loop needs it */
-    bool *
-        light; /* a view of leaves, or element by element of such: computed anew where it is read */
-    bool *listed;
-    uint32_t *list; /* nodes to be computed now */
-    int count;
-};
-
-static void mark_operands(const struct graph *g, bool *marked)
-{
-    for (uint32_t i = g->count; i-- > 1;) {
-        const struct node *n = &g->nodes[i];
-        for (uint32_t k = 0; marked[i] && k < n->in_count; k++)
-            marked[g->operands[n->first_in + k]] = true;
-    }
-}
-
-/* All that is asked for, and what that is made of. */
-static tarn_status mark_needed(struct part *p, const uint32_t *outputs, int count, bool effects)
-{
-    const struct graph *g = &p->r->graph;
-    memset(p->needed, 0, g->count * sizeof *p->needed);
-    for (int i = 0; i < count; i++)
-        p->needed[outputs[i]] = true;
-    for (uint32_t i = 1; effects && i < g->count; i++)
-        p->needed[i] = g->nodes[i].op->kind == OP_EFFECT;
-    mark_operands(g, p->needed);
-    for (uint32_t i = 1; i < g->count; i++)
-        if (p->needed[i] && g->nodes[i].op == &op_scan_value)
-            return error_set(TARN_ERR_STATE,
-                             "scan: a tensor that the body of a scan made is used outside of it: "
-                             "return it as an output");
-    return TARN_OK;
-}
-
-static const struct scan *first_scan(const struct part *p)
+/* NULL: there is none among what is asked for. */
+static const struct scan *first_scan(const struct parts *p)
 {
     const struct graph *g = &p->r->graph;
     for (uint32_t i = 1; i < g->count; i++)
@@ -62,91 +24,25 @@ static const struct scan *first_scan(const struct part *p)
 
 /* ---- what comes before a loop ---------------------------------------------------------------- */
 
-static void find_light(struct part *p)
-{
-    const struct graph *g = &p->r->graph;
-    for (uint32_t i = 1; i < g->count; i++) {
-        const struct node *n = &g->nodes[i];
-        const enum op_kind kind = n->op->kind;
-        p->light[i] = kind == OP_LEAF || kind == OP_MAP || kind == OP_VIEW;
-        for (uint32_t k = 0; k < n->in_count; k++)
-            p->light[i] &= p->light[g->operands[n->first_in + k]];
-    }
-}
-
-static void list_node(struct part *p, uint32_t node)
-{
-    const struct node *n = &p->r->graph.nodes[node];
-    struct loop_place unused;
-    if (!p->listed[node] && !n->op->in_memory && !loop_piece(p->r, n, &unused))
-        p->list[p->count++] = node;
-    p->listed[node] = true;
-}
-
-/* Something that is computed for the loop and is read again: kept, but not as a view, unless the loop reads that. */
-static void list_crossing(struct part *p, uint32_t node)
-{
-    const struct graph *g = &p->r->graph;
-    while (g->nodes[node].op->kind == OP_VIEW && !p->light[node] && !p->listed[node])
-        node = g->operands[g->nodes[node].first_in];
-    if (node != p->scan->node && !p->light[node])
-        list_node(p, node);
-}
-
 /* The node in memory that operand k is read from. */
-static uint32_t operand_node(const struct part *p, uint32_t k)
+static uint32_t operand_node(const tarn_replica *r, const struct scan *s, uint32_t k)
 {
-    const struct graph *g = &p->r->graph;
-    const uint32_t node = g->operands[g->nodes[p->scan->node].first_in + k];
-    return k < p->scan->carries + p->scan->slices ? node : scan_base(g, node);
+    const struct graph *g = &r->graph;
+    const uint32_t node = g->operands[g->nodes[s->node].first_in + k];
+    return k < s->carries + s->slices ? node : scan_base(g, node);
 }
 
-static void list_all(struct part *p, const uint32_t *outputs, int count)
+static void list_all(struct parts *p, const struct scan *s)
 {
     const struct graph *g = &p->r->graph;
-    const struct scan *s = p->scan;
-    memset(p->before, 0, g->count * sizeof *p->before);
-    memset(p->listed, 0, g->count * sizeof *p->listed);
+    parts_begin(p);
+    for (uint32_t k = 0; k < scan_operands(s); k++) {
+        const uint32_t node = operand_node(p->r, s, k);
+        if (k >= s->carries || !node_is_zero(&g->nodes[node]))
+            parts_list(p, node);
+    }
     p->before[s->node] = true;
-    p->count = 0;
-    mark_operands(g, p->before);
-    find_light(p);
-    for (uint32_t k = 0; k < scan_operands(s); k++)
-        if (k >= s->carries || !node_is_zero(&g->nodes[operand_node(p, k)]))
-            list_node(p, operand_node(p, k));
-    for (uint32_t i = 1; i < g->count; i++) {
-        const struct node *n = &g->nodes[i];
-        for (uint32_t k = 0; p->needed[i] && !p->before[i] && k < n->in_count; k++)
-            if (p->before[g->operands[n->first_in + k]])
-                list_crossing(p, g->operands[n->first_in + k]);
-    }
-    for (int i = 0; i < count; i++)
-        if (p->before[outputs[i]])
-            list_crossing(p, outputs[i]);
-}
-
-static tarn_status compute(struct part *p)
-{
-    if (p->count == 0)
-        return TARN_OK;
-    struct buffer **buffers = calloc((size_t)p->count, sizeof *buffers);
-    struct spec *specs = calloc((size_t)p->count, sizeof *specs);
-    if (buffers == NULL || specs == NULL) {
-        free(buffers);
-        free(specs);
-        return error_set(TARN_ERR_MEMORY, "scan: out of host memory");
-    }
-    tarn_status s = plan_execute_cut(p->r, p->list, p->count, buffers, specs, false);
-    for (int i = 0; s == TARN_OK && i < p->count; i++) {
-        struct buffer *b = buffers[i];
-        buffers[i] = NULL;
-        s = graph_hold_cut(p->r, p->list[i], b, &specs[i]);
-    }
-    for (int i = 0; i < p->count; i++)
-        buffer_free(buffers[i]);
-    free(buffers);
-    free(specs);
-    return s;
+    parts_list_crossing(p, s->node);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -167,12 +63,12 @@ static struct loop_place place_of(const tarn_replica *r, uint32_t node)
     return at;
 }
 
-static void find_operands(const struct part *p, struct loop *l)
+static void find_operands(tarn_replica *r, struct loop *l)
 {
     for (uint32_t k = 0; k < scan_operands(l->scan); k++) {
-        l->node[k] = operand_node(p, k);
-        if (k >= l->scan->carries || !node_is_zero(&p->r->graph.nodes[l->node[k]]))
-            l->at[k] = place_of(p->r, l->node[k]);
+        l->node[k] = operand_node(r, l->scan, k);
+        if (k >= l->scan->carries || !node_is_zero(&r->graph.nodes[l->node[k]]))
+            l->at[k] = place_of(r, l->node[k]);
     }
 }
 
@@ -241,72 +137,57 @@ tarn_status loop_begin(tarn_replica *r, struct loop *l, const struct plan_loop *
 
 /* Whether a loop may read what this one stores for its gradient: any that was recorded after it. That this computation
  * asks for none of these says nothing: a later one may, and reads the value that this one made. */
-static bool is_read_back(const struct part *p)
+static bool is_read_back(const struct graph *g, const struct scan *s)
 {
-    const struct graph *g = &p->r->graph;
-    for (uint32_t i = 0; p->scan->kept > 0 && i < g->scan_count; i++)
-        if (g->scans[i].node > p->scan->node)
+    for (uint32_t i = 0; s->kept > 0 && i < g->scan_count; i++)
+        if (g->scans[i].node > s->node)
             return true;
     return false;
 }
 
-static tarn_status run_scan(struct part *p, const uint32_t *outputs, int count)
+static tarn_status run_scan(struct parts *p, const struct scan *s)
 {
-    list_all(p, outputs, count);
-    TRY(compute(p));
-    struct scan *now = &p->r->graph.scans[p->scan - p->r->graph.scans];
-    now->unread = !is_read_back(p);
-    now->blocked = loop_blocked_results(p->r, now);
+    tarn_replica *r = p->r;
+    list_all(p, s);
+    TRY(parts_compute(p));
+    struct scan *now = &r->graph.scans[s - r->graph.scans];
+    now->unread = !is_read_back(&r->graph, now);
+    now->blocked = loop_blocked_results(r, now);
     struct loop *l = calloc(1, sizeof *l);
     if (l == NULL)
         return error_set(TARN_ERR_MEMORY, "scan: out of host memory");
-    l->scan = p->scan;
-    find_operands(p, l);
-    tarn_status s = plan_execute_loop(p->r, l);
-    if (s == TARN_OK)
-        s = graph_hold(p->r, p->scan->node, l->flat);
+    l->scan = s;
+    find_operands(r, l);
+    tarn_status status = plan_execute_loop(r, l);
+    if (status == TARN_OK)
+        status = graph_hold(r, s->node, l->flat);
     else
         buffer_free(l->flat);
     free(l);
-    return s;
+    return status;
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static tarn_status run_all(struct part *p, const uint32_t *outputs, int count, bool effects)
+static tarn_status run_all(struct parts *p)
 {
     for (;;) {
-        TRY(mark_needed(p, outputs, count, effects));
-        p->scan = first_scan(p);
-        if (p->scan == NULL)
+        TRY(parts_need(p));
+        const struct scan *s = first_scan(p);
+        if (s == NULL)
             return TARN_OK;
-        TRY(run_scan(p, outputs, count));
+        TRY(run_scan(p, s));
     }
 }
 
 tarn_status loops_run(tarn_replica *r, const uint32_t *outputs, int count, bool effects)
 {
-    const size_t n = r->graph.count;
     if (r->graph.in_body)
         return error_set(TARN_ERR_STATE, "scan: its body only records what one step computes: "
                                          "nothing can be read, evaluated or ended there");
     if (r->graph.scan_count == 0)
         return TARN_OK;
-    bool *marks = calloc(4 * n + 1, sizeof *marks);
-    struct part p = { .r = r, .list = calloc(n + 1, sizeof *p.list) };
-    tarn_status s = TARN_OK;
-    if (marks == NULL || p.list == NULL) {
-        s = error_set(TARN_ERR_MEMORY, "scan: out of host memory");
-    } else {
-        p.needed = marks;
-        p.before = marks + n;
-        p.light = marks + 2 * n;
-        p.listed = marks + 3 * n;
-        s = run_all(&p, outputs, count, effects);
-    }
-    free(marks);
-    free(p.list);
-    return s;
+    return parts_do(r, outputs, count, effects, run_all);
 }
 
 tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, int count,
@@ -314,6 +195,9 @@ tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, int count,
 {
     for (int i = 0; i < count; i++)
         buffers[i] = NULL;
+    TRY(wide_run(r, outputs, count, effects));
     TRY(loops_run(r, outputs, count, effects));
+    if (r->graph.scan_count > 0)
+        TRY(wide_run(r, outputs, count, effects));
     return plan_execute_part(r, outputs, count, buffers, effects);
 }

@@ -13,6 +13,7 @@
 #include "deep.h"
 #include "run/device_target.h"
 #include "run/execute.h"
+#include "run/parts.h"
 #include "run/snapshot.h"
 #include "tensor/part.h"
 
@@ -146,7 +147,9 @@ static tarn_status build(void *arg)
     struct context *c = b->to->r->context;
     struct kernel_plan compiled = { 0 };
     struct target target;
-    TRY(device_target(context_device(c), b->to->r->winograd, b->to->r->wide, &target));
+    bool wide;
+    TRY(program_has_wide(b->program, &wide));
+    TRY(device_target(context_device(c), b->to->r->winograd, wide, &target));
     tarn_status s = compile_program(b->program, &target, &compiled);
     if (s == TARN_OK)
         s = plan_make(c, b->program, &compiled, b->to->plan);

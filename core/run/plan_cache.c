@@ -20,6 +20,7 @@
 #include "run/loop.h"
 #include "run/memory_need.h"
 #include "run/outline.h"
+#include "run/parts.h"
 #include "run/recompute_fit.h"
 #include "run/snapshot.h"
 #include "run/tune_products.h"
@@ -470,20 +471,31 @@ static void tell_peers(tarn_replica *r, bool builds)
         r->peers->builds(r, builds);
 }
 
-/* Whether what is recorded has values of 64 bits. */
-static bool has_wide(const tarn_replica *r)
+/* Whether what is asked for is computed with values of 64 bits. */
+static tarn_status find_wide(const struct request *q, bool *wide)
 {
-    for (uint32_t i = 1; r->wide && i < r->graph.count; i++)
-        if (dtype_is_wide(r->graph.nodes[i].dtype))
-            return true;
-    return false;
+    const tarn_replica *r = q->replica;
+    const struct graph *g = &r->graph;
+    *wide = false;
+    if (!r->wide)
+        return TARN_OK;
+    const struct scan *s = q->loop != NULL ? q->loop->scan : NULL;
+    return program_has_wide(
+        &(struct program){ .nodes = g->nodes,
+                           .count = g->count,
+                           .operands = g->operands,
+                           .outputs = s != NULL ? s->result : q->outputs,
+                           .output_count = s != NULL ? (int)s->results : q->count,
+                           .effects = q->effects },
+        wide);
 }
 
 /* Runs the plan that is known, or compiles one first. */
 static tarn_status find_and_run(struct request *q)
 {
-    TRY(device_target(context_device(q->replica->context), q->replica->winograd,
-                      has_wide(q->replica), &q->target));
+    bool wide;
+    TRY(find_wide(q, &wide));
+    TRY(device_target(context_device(q->replica->context), q->replica->winograd, wide, &q->target));
     make_key(q);
     struct plan *plan = known_plan(q);
     if (plan != NULL && q->loop != NULL)
