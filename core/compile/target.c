@@ -65,6 +65,7 @@ static struct fusion_limits fusion_of(const struct device_figures *f)
         /* Drivers' compilers (LLVM in all that are known) take about a second for so many, and more
          * than twice as long for twice as many. */
         .kernel_weight = 1024,
+        .matrix_bytes = 8e6,
         .routine_weight = 128,
         .loops_weight = 16,
         .crowd = 256, /* some minutes of compiling without these measures */

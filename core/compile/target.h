@@ -68,6 +68,7 @@ struct fusion_limits {
     double replicated_work; /* the same of what every group does for itself */
     int access_cycles;      /* of a register that is loaded from the second cache, or stored */
     int kernel_weight;      /* of a kernel's expressions from which on it takes no more nests */
+    double matrix_bytes;    /* of what all blocks of samples read, from which on likewise */
     int routine_weight;     /* what a routine weighs there: its code is long */
     int loops_weight;       /* of a nest besides its expressions, where there are many nests */
     int crowd;              /* nests of a plan from which on the driver's time counts */

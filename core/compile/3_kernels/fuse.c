@@ -49,10 +49,28 @@ static double nest_work(const struct target *t, const struct nest *n)
     return n->combine == COMBINE_FMA && !t->items ? work + far_cycles(&t->vector, n, blocks) : work;
 }
 
+/* The part of a kernel's weight that matrices are which each block of samples reads: with more than the third cache holds
+ * they come from memory again for the next block. */
+static int matrix_weight(const struct program_ir *p, const struct nest *n)
+{
+    const struct fusion_limits *f = &p->target->fusion;
+    if (p->target->items || !n->batched || n->partial || n->combine != COMBINE_FMA ||
+        n->extent[n->batch_axis] <= (int64_t)LANES * p->target->vector.units)
+        return 0;
+    double bytes = 0;
+    for (int e = 0; e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_LOAD && !access_uses(&n->exprs[e].access, n->batch_axis))
+            bytes +=
+                nest_elements_read(n, &n->exprs[e]) * (double)tarn_dtype_bytes(n->exprs[e].dtype);
+    const double share = bytes / f->matrix_bytes;
+    return (int)(f->kernel_weight * (share < 1 ? share : 1));
+}
+
 static int code_weight(const struct program_ir *p, const struct nest *n)
 {
     const struct fusion_limits *f = &p->target->fusion;
-    int weight = (n->kind == NEST_ROUTINE ? f->routine_weight : n->expr_count) +
+    int weight = matrix_weight(p, n) +
+                 (n->kind == NEST_ROUTINE ? f->routine_weight : n->expr_count) +
                  (p->nest_count > f->crowd ? f->loops_weight : 0);
     for (int e = 0; e < n->expr_count; e++)
         if (n->exprs[e].heavy)
