@@ -147,7 +147,7 @@ static void compare(enum way way)
     train(way, TARN_I64, &wide);
     cr_expect_eq(narrow.count, wide.count);
     cr_expect_eq(memcmp(narrow.values, wide.values, (size_t)narrow.count * sizeof(float)), 0);
-    cr_expect(wide.launches <= narrow.launches + 4, "%llu launches in place of %llu",
+    cr_expect(wide.launches <= narrow.launches + 2, "%llu launches in place of %llu",
               (unsigned long long)wide.launches, (unsigned long long)narrow.launches);
 }
 
