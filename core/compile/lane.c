@@ -118,7 +118,7 @@ static int contraction_lane(const struct nest *n)
 }
 
 /* Sums: the last summed axis when it is what memory runs along, by the reduced operand's logical
- * shape. Fusion must not change the choice, or it would change the order of the sum: hence extents
+ * shape, or that of either factor. Fusion must not change the choice, or it would change the order of the sum: hence extents
  * and roles only, never the loads that happen to be inlined. */
 int nest_lane(const struct nest *n)
 {
@@ -141,9 +141,12 @@ int nest_lane(const struct nest *n)
     for (int a = n->out_axes - 1; a >= 0; a--)
         if (n->extent[a] >= LANES && n->store[0].address.k[a] == 1)
             return n->combine == COMBINE_FMA ? contraction_lane(n) : a;
-    if (joins && n->axes > n->out_axes && n->extent[last] >= LANES)
-        return last;
-    return n->combine == COMBINE_FMA ? contraction_lane(n) : -1;
+    const bool sums = joins && n->axes > n->out_axes && n->extent[last] >= LANES;
+    if (n->combine != COMBINE_FMA || (sums && n->red_last))
+        return sums ? last : -1;
+    /* Along a sum that memory does not run along lanes are read one by one, and then added up. */
+    const int lane = contraction_lane(n);
+    return lane < 0 && sums ? last : lane;
 }
 
 bool nest_sums_lanes(const struct nest *n)

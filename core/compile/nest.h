@@ -71,7 +71,7 @@ struct nest {
     const struct combination *by; /* of the accumulators; NONE: NULL */
     int32_t phases;               /* of a sum: struct contract */
     tarn_dtype acc_dtype;
-    bool red_last;             /* the last logical axis of the operand is summed */
+    bool red_last;             /* the last logical axis of the operand, or of a factor, is summed */
     int body[2];               /* combined value; FMA: both factors */
     struct rational arg_index; /* of a search: number of the element among the reduced */
     struct guard guard[2 * TARN_MAX_RANK];

@@ -51,6 +51,13 @@ Test(lane, full_registers_go_before_one_that_overlaps)
     cr_expect_eq(lanes_of(17, 64, 40), 64);
 }
 
+/* Neither factor has its elements side by side along the sum: lanes there would be read one by one, and then added up. */
+Test(lane, few_columns_leave_lanes_to_rows)
+{
+    cr_expect_eq(lanes_of(64, 8, 40), 64);
+    cr_expect_eq(lanes_of(20, 2, 400), 20);
+}
+
 /* 1,000 columns have a register that overlaps in 63; with few terms storing is what costs. */
 Test(lane, a_small_remainder_or_a_short_sum_stays)
 {

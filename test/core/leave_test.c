@@ -136,7 +136,8 @@ static void expect_equal(const char *what, void (*record)(tarn_replica *r, struc
         printf("%s: %zu values, %s %llu launches\n", what, seen[i].count, settings[i].name,
                (unsigned long long)seen[i].launches);
     }
-    cr_expect_gt(seen[2].launches, seen[1].launches + 4,
+    /* A chain may be cut where its matrices outgrow the third cache. */
+    cr_expect_gt(seen[2].launches, seen[1].launches + 3,
                  "%s: only gradients have products in panels", what);
 }
 

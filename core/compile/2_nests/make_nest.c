@@ -210,6 +210,18 @@ static int reduce_nest(struct lowering *l, struct path *path, const struct desti
                : core_nest(l, &n, path, t, half);
 }
 
+/* Whether memory runs along an axis in operand k, by the shape that it has below a change of its axes' order. */
+static bool runs_along(const struct lowering *l, uint32_t core, uint32_t k,
+                       const struct contract_map *map, int axis)
+{
+    const struct node *x = &l->m->nodes[lowering_operand(l, core, k)];
+    int last = x->shape.rank - 1;
+    for (int d = 0; d < x->shape.rank && x->op == &op_permute; d++)
+        if (x->arg.permute.order[d] == x->shape.rank - 1)
+            last = d;
+    return last >= 0 && map->dim[last].coef[axis] != 0;
+}
+
 static int contract_nest(struct lowering *l, struct path *path, const struct destination *t,
                          struct halfway *half)
 {
@@ -232,6 +244,8 @@ static int contract_nest(struct lowering *l, struct path *path, const struct des
     n.batched = n.batch_axis >= 0;
     n.combine = COMBINE_FMA;
     n.phases = c.phases;
+    for (uint32_t k = 0; k < 2; k++)
+        n.red_last |= runs_along(l, core, k, &c.in[k], c.axes - 1);
     n.by = &combination_sum;
     n.acc_dtype = dtype_computed(node->dtype);
     struct site s = { .l = l, .nest = &n, .root = UINT32_MAX, .core = UINT32_MAX, .reuse = true };
