@@ -290,7 +290,8 @@ struct backend_counters {
     uint64_t
         quick_launches; /* of kernels that were built quickly, of which better builds are still to come */
     double build_seconds;
-    double improve_seconds; /* in launches, until such better builds were there and had taken their place */
+    double
+        improve_seconds; /* in launches, until such better builds were there and had taken their place */
     double busy_seconds; /* of commands that ended while context_profile() was on */
 };
 struct backend_counters context_counters(const struct context *c);

@@ -16,13 +16,14 @@ typedef struct tarn_metrics {
     uint64_t plans_compiled, plan_hits; /* graphs that were new, and that were found again */
     uint64_t launches;                  /* kernels launched so far */
     uint64_t launches_last_step;        /* by the last tarn_step; not by reads before it */
-    double compile_seconds;             /* graph to built programs, optimised ones waited for included; summed */
-    double host_seconds;                /* tarn_step without compilation and waiting, summed */
-    double record_seconds;      /* from a step's first operation to its mark, what the program
+    double
+        compile_seconds;   /* graph to built programs, optimised ones waited for included; summed */
+    double host_seconds;   /* tarn_step without compilation and waiting, summed */
+    double record_seconds; /* from a step's first operation to its mark, what the program
                                            did in between included, but not compilation and waiting
                                            for the device; summed */
-    uint64_t device_bytes;      /* device memory in use */
-    double wait_seconds;        /* waiting for the device: in tarn_step, in reading, in tarn_wait;
+    uint64_t device_bytes; /* device memory in use */
+    double wait_seconds;   /* waiting for the device: in tarn_step, in reading, in tarn_wait;
                                            summed */
     uint64_t device_bytes_peak; /* the most that was in use at once */
     uint64_t nodes_last_step;   /* operations that the last step recorded */
