@@ -8,15 +8,6 @@
 #include "run/loop.h"
 #include "run/plan_cache.h"
 
-static void mark_operands(const struct graph *g, bool *marked)
-{
-    for (uint32_t i = g->count; i-- > 1;) {
-        const struct node *n = &g->nodes[i];
-        for (uint32_t k = 0; marked[i] && k < n->in_count; k++)
-            marked[g->operands[n->first_in + k]] = true;
-    }
-}
-
 tarn_status parts_need(struct parts *p)
 {
     const struct graph *g = &p->r->graph;
@@ -25,7 +16,7 @@ tarn_status parts_need(struct parts *p)
         p->needed[p->outputs[i]] = true;
     for (uint32_t i = 1; p->effects && i < g->count; i++)
         p->needed[i] |= g->nodes[i].op->kind == OP_EFFECT;
-    mark_operands(g, p->needed);
+    nodes_mark_operands(g->nodes, g->count, g->operands, p->needed);
     for (uint32_t i = 1; i < g->count; i++)
         if (p->needed[i] && g->nodes[i].op == &op_scan_value)
             return error_set(TARN_ERR_STATE,
@@ -77,7 +68,7 @@ static void list_crossing(struct parts *p, uint32_t node, uint32_t but)
 void parts_list_crossing(struct parts *p, uint32_t but)
 {
     const struct graph *g = &p->r->graph;
-    mark_operands(g, p->before);
+    nodes_mark_operands(g->nodes, g->count, g->operands, p->before);
     for (uint32_t i = 1; i < g->count; i++) {
         const struct node *n = &g->nodes[i];
         for (uint32_t k = 0; p->needed[i] && !p->before[i] && k < n->in_count; k++)
@@ -117,7 +108,7 @@ tarn_status parts_do(tarn_replica *r, const uint32_t *outputs, int count, bool e
                      tarn_status (*run)(struct parts *p))
 {
     const size_t n = r->graph.count;
-    bool *marks = calloc(5 * n + 1, sizeof *marks);
+    bool *marks = calloc(4 * n + 1, sizeof *marks);
     struct parts p = { .r = r,
                        .outputs = outputs,
                        .output_count = count,
@@ -132,7 +123,6 @@ tarn_status parts_do(tarn_replica *r, const uint32_t *outputs, int count, bool e
         p.before = marks + n;
         p.light = marks + 2 * n;
         p.listed = marks + 3 * n;
-        p.mark = marks + 4 * n;
         s = run(&p);
     }
     free(marks);

@@ -18,8 +18,7 @@ struct parts {
     bool *
         light; /* a view of leaves, or element by element of such: computed anew where it is read */
     bool *listed;
-    bool *mark;     /* the caller's, */
-    uint8_t *stage; /* and its numbers */
+    uint8_t *stage; /* the caller's */
     uint32_t *list; /* nodes to be computed now */
     int count;
 };

@@ -9,7 +9,13 @@
 #include "run/plan_cache.h"
 #include "tensor/scan.h"
 
-#define STAGES_MOST 6 /* of a program that changes its types more often, parts would be too small */
+/* Of nodes, in the order in which they can be computed. */
+enum stage {
+    NARROW, /* of no value of 64 bits */
+    READY,  /* wide, of leaves and their like alone */
+    WAITS,  /* wide, of narrow values that are still to be computed, too */
+    LATER   /* of wide ones, narrow again; and all that comes after a loop */
+};
 
 static uint32_t operand(const struct parts *p, uint32_t node, uint32_t k)
 {
@@ -48,61 +54,52 @@ static bool is_mixed(const struct parts *p)
     return wide && products;
 }
 
-/* Of each node how often its making goes to 64 bits and back: it is odd where a node is wide. Loops that are still to run
- * come last. */
 static void find_stages(const struct parts *p)
 {
     const struct graph *g = &p->r->graph;
-    uint8_t *stage = p->stage;
     for (uint32_t i = 1; i < g->count; i++) {
         const struct node *n = &g->nodes[i];
-        const uint8_t odd = is_wide(p, i);
-        stage[i] = odd;
+        const bool wide = is_wide(p, i);
+        uint8_t stage = n->op == &op_scan ? LATER : wide ? READY : NARROW;
         for (uint32_t k = 0; k < n->in_count; k++) {
-            const uint8_t of = stage[operand(p, i, k)];
-            const uint8_t least = (uint8_t)(of + (of % 2 != odd));
-            stage[i] = least > stage[i] ? least : stage[i];
-        }
-        if (n->op == &op_scan || stage[i] > STAGES_MOST)
-            stage[i] = STAGES_MOST + 1 + odd;
-    }
-}
-
-/* Whether wide nodes of the first stage read a value that is still to be computed: that is marked as before them. */
-static bool mark_entries(struct parts *p)
-{
-    const struct graph *g = &p->r->graph;
-    const uint8_t *stage = p->stage;
-    bool any = false;
-    for (uint32_t i = 1; i < g->count; i++) {
-        const struct node *n = &g->nodes[i];
-        p->mark[i] = p->needed[i] && stage[i] == 1;
-        for (uint32_t k = 0; k < n->in_count && p->needed[i] && stage[i] == 1; k++) {
             const uint32_t x = operand(p, i, k);
-            const bool enters = stage[x] == 0 && !p->light[x];
-            p->before[x] |= enters;
-            any |= enters;
-            p->mark[i] &= !enters && (stage[x] == 0 || p->mark[x]);
+            const uint8_t of = wide && p->stage[x] == NARROW    ? (p->light[x] ? READY : WAITS)
+                               : !wide && p->stage[x] != NARROW ? LATER
+                                                                : p->stage[x];
+            stage = of > stage ? of : stage;
         }
+        p->stage[i] = stage;
     }
-    return any;
 }
 
-/* What narrower nodes read of those wide ones that are marked. */
+/* What narrower nodes read of those that are ready. */
 static void list_exits(struct parts *p)
 {
     const struct graph *g = &p->r->graph;
     for (uint32_t i = 1; i < g->count; i++) {
         const struct node *n = &g->nodes[i];
-        for (uint32_t k = 0; k < n->in_count && p->needed[i] && !p->mark[i]; k++) {
+        for (uint32_t k = 0; k < n->in_count && p->needed[i] && p->stage[i] != READY; k++) {
             const uint32_t x = operand(p, i, k);
-            if (p->mark[x] && !dtype_is_wide(g->nodes[x].dtype))
+            if (p->stage[x] == READY && !dtype_is_wide(g->nodes[x].dtype))
                 parts_list(p, x);
         }
     }
     for (int i = 0; i < p->output_count; i++)
-        if (p->mark[p->outputs[i]])
+        if (p->stage[p->outputs[i]] == READY)
             parts_list(p, p->outputs[i]);
+}
+
+/* The narrow values that wide nodes wait for, and what is computed on the way and read again. */
+static void list_entries(struct parts *p)
+{
+    const struct graph *g = &p->r->graph;
+    for (uint32_t i = 1; i < g->count; i++)
+        for (uint32_t k = 0; k < g->nodes[i].in_count && p->needed[i] && p->stage[i] == WAITS;
+             k++) {
+            const uint32_t x = operand(p, i, k);
+            p->before[x] |= p->stage[x] == NARROW && !p->light[x];
+        }
+    parts_list_crossing(p, 0);
 }
 
 static tarn_status run_all(struct parts *p)
@@ -111,12 +108,11 @@ static tarn_status run_all(struct parts *p)
         TRY(parts_need(p));
         if (!is_mixed(p))
             return TARN_OK;
-        find_stages(p);
         parts_begin(p);
-        const bool enters = mark_entries(p);
+        find_stages(p);
         list_exits(p);
-        if (p->count == 0 && enters)
-            parts_list_crossing(p, 0);
+        if (p->count == 0)
+            list_entries(p);
         if (p->count == 0)
             return TARN_OK;
         TRY(parts_compute(p));
@@ -131,13 +127,11 @@ tarn_status program_has_wide(const struct program *p, bool *wide)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     for (int i = 0; i < p->output_count; i++)
         needed[p->outputs[i]] = true;
-    for (uint32_t i = p->count; i-- > 1;) {
-        const struct node *n = &p->nodes[i];
-        needed[i] |= p->effects && n->op->kind == OP_EFFECT;
-        for (uint32_t k = 0; needed[i] && k < n->in_count; k++)
-            needed[p->operands[n->first_in + k]] = true;
-        *wide |= needed[i] && dtype_is_wide(n->dtype);
-    }
+    for (uint32_t i = 1; p->effects && i < p->count; i++)
+        needed[i] |= p->nodes[i].op->kind == OP_EFFECT;
+    nodes_mark_operands(p->nodes, p->count, p->operands, needed);
+    for (uint32_t i = 1; i < p->count; i++)
+        *wide |= needed[i] && dtype_is_wide(p->nodes[i].dtype);
     free(needed);
     return TARN_OK;
 }

@@ -42,6 +42,15 @@ static inline struct node node_of(const struct op *op, tarn_shape shape, tarn_dt
     return n;
 }
 
+/* Marks what nodes that are marked are made of. */
+static inline void nodes_mark_operands(const struct node *nodes, uint32_t count,
+                                       const uint32_t *operands, bool *marked)
+{
+    for (uint32_t i = count; i-- > 0;)
+        for (uint32_t k = 0; marked[i] && k < nodes[i].in_count; k++)
+            marked[operands[nodes[i].first_in + k]] = true;
+}
+
 /* A constant whose elements are 0. */
 static inline bool node_is_zero(const struct node *n)
 {

@@ -17,10 +17,9 @@ int64_t flat_extent(tarn_shape s)
     return (tarn_shape_count(s) + SLICE_ALIGN - 1) / SLICE_ALIGN * SLICE_ALIGN;
 }
 
-/* The optimizer that a parameter is in; NULL: none. */
-static const tarn_optimizer *optimizer_of(const tarn_replica *r, const struct owned *p)
+tarn_optimizer *optimizer_of(const tarn_replica *r, const struct owned *p)
 {
-    const tarn_optimizer *o = r->optimizer;
+    tarn_optimizer *o = r->optimizer;
     while (o != NULL && o->number != p->optimizer)
         o = o->next_one;
     return o;

@@ -93,6 +93,8 @@ struct tarn_optimizer {
 
 /* ---- flat storage (flat.c) ------------------------------------------------------------------ */
 
+/* The optimizer that a parameter is in; NULL: none. */
+tarn_optimizer *optimizer_of(const tarn_replica *r, const struct owned *p);
 /* Elements that a tensor takes of the flat storage. */
 int64_t flat_extent(tarn_shape s);
 /* Finds the parameters, and moves all into one buffer, unless they are to be apart. */

@@ -78,14 +78,6 @@ static bool check(tarn_replica *r, const struct owned *p, tarn_tensor gradient)
     return false;
 }
 
-static tarn_optimizer *optimizer_of(const tarn_replica *r, const struct owned *p)
-{
-    tarn_optimizer *o = r->optimizer;
-    while (o != NULL && o->number != p->optimizer)
-        o = o->next_one;
-    return o;
-}
-
 /* In place of what was gathered of it. */
 static void set_gathered(tarn_optimizer *o, uint32_t parameter, uint32_t node)
 {

@@ -268,25 +268,12 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
     return joins_batches(b, &n) ? joined(b, &n, in) : module_add(b, &n, in);
 }
 
-static void mark_needed(const struct program *g, bool *needed)
-{
-    for (uint32_t i = g->count; i-- > 1;) {
-        if (!needed[i])
-            continue;
-        const struct node *n = &g->nodes[i];
-        for (uint32_t k = 0; k < n->in_count; k++)
-            needed[g->operands[n->first_in + k]] = true;
-    }
-}
-
 /* Counts consumers among the nodes that still matter: collapsing views leaves some behind. */
 static void count_uses(struct module *m, bool *live)
 {
     for (int i = 0; i < m->root_count; i++)
         live[m->roots[i].node] = true;
-    for (uint32_t i = m->count; i-- > 0;)
-        for (uint32_t k = 0; live[i] && k < m->nodes[i].in_count; k++)
-            live[m->operands[m->nodes[i].first_in + k]] = true;
+    nodes_mark_operands(m->nodes, m->count, m->operands, live);
     for (uint32_t i = 0; i < m->count; i++) {
         if (!live[i])
             continue;
@@ -380,7 +367,7 @@ tarn_status simplify(const struct program *g, const struct target *t, struct are
     if (a->failed)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     TRY(collect_roots(g, &b, needed));
-    mark_needed(g, needed);
+    nodes_mark_operands(g->nodes, g->count, g->operands, needed);
     m->needed = needed;
     for (uint32_t i = 1; i < g->count; i++)
         if (needed[i] && g->nodes[i].op->kind != OP_EFFECT)

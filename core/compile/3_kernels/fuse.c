@@ -49,6 +49,17 @@ static double nest_work(const struct target *t, const struct nest *n)
     return n->combine == COMBINE_FMA && !t->items ? work + far_cycles(&t->vector, n, blocks) : work;
 }
 
+/* Bytes that a nest reads of what changes along an axis, or of all else. */
+static double bytes_read(const struct nest *n, int axis, bool along)
+{
+    double bytes = 0;
+    for (int e = 0; e < n->expr_count; e++)
+        if (access_uses(&n->exprs[e].access, axis) == along)
+            bytes +=
+                nest_elements_read(n, &n->exprs[e]) * (double)tarn_dtype_bytes(n->exprs[e].dtype);
+    return bytes;
+}
+
 /* The part of a kernel's weight that matrices are which each block of samples reads: with more than the third cache holds
  * they come from memory again for the next block. */
 static int matrix_weight(const struct program_ir *p, const struct nest *n)
@@ -57,12 +68,7 @@ static int matrix_weight(const struct program_ir *p, const struct nest *n)
     if (p->target->items || !n->batched || n->partial || n->combine != COMBINE_FMA ||
         n->extent[n->batch_axis] <= (int64_t)LANES * p->target->vector.units)
         return 0;
-    double bytes = 0;
-    for (int e = 0; e < n->expr_count; e++)
-        if (n->exprs[e].kind == EXPR_LOAD && !access_uses(&n->exprs[e].access, n->batch_axis))
-            bytes +=
-                nest_elements_read(n, &n->exprs[e]) * (double)tarn_dtype_bytes(n->exprs[e].dtype);
-    const double share = bytes / f->matrix_bytes;
+    const double share = bytes_read(n, n->batch_axis, false) / f->matrix_bytes;
     return (int)(f->kernel_weight * (share < 1 ? share : 1));
 }
 
@@ -102,12 +108,10 @@ static double idle_cycles(const struct program_ir *p, double work)
  * save by having their own at hand: each of them reads all of it, which the second cache does not hold. */
 static bool shares_much(const struct program_ir *p, const struct nest *n, int axis)
 {
-    double shared = 0, own = 0;
-    for (int e = 0; axis >= 0 && e < n->expr_count; e++) {
-        const struct expr *x = &n->exprs[e];
-        *(access_uses(&x->access, axis) ? &own : &shared) +=
-            nest_elements_read(n, x) * (double)tarn_dtype_bytes(x->dtype);
-    }
+    if (axis < 0)
+        return false;
+    const double shared = bytes_read(n, axis, false);
+    double own = bytes_read(n, axis, true);
     for (int s = 0; s < n->stores; s++)
         own += (double)p->values[n->store[s].value].bytes;
     return shared > p->target->vector.second_cache_bytes && shared * (p->module->samples - 1) > own;
