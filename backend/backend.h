@@ -289,6 +289,7 @@ struct backend_counters {
     uint64_t replayed; /* launches that were part of a recording */
     uint64_t
         quick_launches; /* of kernels that were built quickly, of which better builds are still to come */
+    uint64_t quick_kept; /* kernels of which none will come */
     double build_seconds;
     double
         improve_seconds; /* in launches, until such better builds were there and had taken their place */

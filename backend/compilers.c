@@ -151,20 +151,35 @@ static bool send_all(int socket, const void *from, size_t bytes)
     return true;
 }
 
-/* Whether the process carried out the order; it is ended when it broke the rules. */
-static bool carry_out(struct server *s, const struct order *o)
+enum outcome { CARRIED_OUT, REFUSED, LOST };
+
+/* What became of the order. A process that broke the rules is ended, as is what is left of one that died. */
+static enum outcome give(struct server *s, const struct order *o)
 {
     char answer = 0;
     ssize_t got = -1;
     if (s->socket < 0 && !start_process(s))
-        return false;
+        return REFUSED;
     if (send_all(s->socket, o, (size_t)o->bytes))
         do
             got = recv(s->socket, &answer, 1, 0);
         while (got < 0 && errno == EINTR);
     if (got != 1)
         end_process(s);
-    return got == 1 && answer == 1;
+    return got != 1 ? LOST : answer == 1 ? CARRIED_OUT : REFUSED;
+}
+
+/* Whether an order was carried out. A process may have been killed for no fault of the order's, as where memory was short:
+ * another one gets it, once. */
+static bool carry_out(struct server *s, const struct order *o)
+{
+    enum outcome outcome = give(s, o);
+    pthread_mutex_lock(&lock);
+    const bool again = outcome == LOST && !stopping;
+    pthread_mutex_unlock(&lock);
+    if (again)
+        outcome = give(s, o);
+    return outcome == CARRIED_OUT;
 }
 
 /* ---- jobs ----------------------------------------------------------------------------------- */

@@ -358,13 +358,16 @@ static void stay_as_it_is(struct shared_program *from)
     from->order = NULL;
 }
 
-static void stay_quick(struct shared_program *from)
+static void stay_quick(struct context *c, struct shared_program *from)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&told))
         log_print(TARN_LOG_WARNING,
-                  "tarn: a process that was to optimise kernels failed; they stay as they are, "
+                  "tarn: kernels could not be optimised, since the processes that were to do it "
+                  "failed, as where they are killed for want of memory; they stay as they are, "
                   "which is slow (TARN_QUICK=0 optimises before the first step)");
+    for (const struct known_kernel *k = from->kernels; k != NULL; k = k->next)
+        c->counters.quick_kept++;
     stay_as_it_is(from);
 }
 
@@ -433,12 +436,12 @@ static tarn_status improve(struct known_kernel *known)
         if (c->device.kind == DEVICE_CPU)
             wait_for_better(c);
         if (from->better == NULL)
-            stay_quick(from);
+            stay_quick(c, from);
     }
     if (from->better != NULL && compile_job_state(from->better) == JOB_DONE)
         return replace(c, from);
     if (from->better != NULL && has_ended(from->better))
-        stay_quick(from);
+        stay_quick(c, from);
     c->counters.quick_launches += from->order != NULL;
     return TARN_OK;
 }

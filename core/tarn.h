@@ -449,7 +449,7 @@ TARN_API tarn_tensor tarn_avg_pool2d_with(tarn_tensor x, tarn_pool_options optio
 
 /* ---- gather --------------------------------------------------------------------------------- */
 
-/** Rows of table [V, D] by int32 index [...]: [..., D]. Indices outside 0..V-1 are clamped. */
+/** Rows of table [V, D] by an index of whole numbers [...]: [..., D]. Indices outside 0..V-1 are clamped. */
 TARN_API tarn_tensor tarn_embedding(tarn_tensor table, tarn_tensor index);
 /** Elements of lines along one axis by index, as torch.gather: result[i][j][k] = x[i][index[i][j][k]][k] for axis 1. The
  *  result has the index's shape; but along the axis the index is as long as x or shorter. Indices outside of
@@ -461,12 +461,12 @@ TARN_API tarn_tensor tarn_gather(tarn_tensor x, int axis, tarn_tensor index);
  *  (docs/numerics.md), always the same, and then added to x. Indices outside of the axis are clamped. */
 TARN_API tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index,
                                       tarn_tensor source);
-/** x with the source's slices along an axis added to those that int32 index [N] names; the source has N of them, and else
+/** x with the source's slices along an axis added to those that an index of whole numbers [N] names; the source has N of them, and else
  *  x's shape. As torch.index_add; else as tarn_scatter_add() with that index for all lines. */
 TARN_API tarn_tensor tarn_index_add(tarn_tensor x, int axis, tarn_tensor index, tarn_tensor source);
-/** Slices of x along an axis, by int32 index [N]: its length becomes N. Clamps. As torch.index_select. */
+/** Slices of x along an axis, by an index of whole numbers [N]: its length becomes N. Clamps. As torch.index_select. */
 TARN_API tarn_tensor tarn_index_select(tarn_tensor x, int axis, tarn_tensor index);
-/** int32 or uint8 index [...] -> float32 [..., classes]. */
+/** Index of whole numbers [...] -> float32 [..., classes]. */
 TARN_API tarn_tensor tarn_one_hot(tarn_tensor index, int classes);
 
 /* ---- order ---------------------------------------------------------------------------------- */

@@ -122,6 +122,8 @@ typedef struct tarn_norm_options {
     float eps;      /* added to the variance, or the mean square */
     float momentum; /* of a batch norm: the part of a new batch in the running statistics */
     bool no_bias;   /* of layer and group norms; a batch norm has one, and an RMS norm has none */
+    bool no_affine; /* of a batch norm: neither weight nor bias, PyTorch's affine=False. Of the others that is the op, such as
+                       tarn_layer_norm_op, with TARN_NONE for them */
 } tarn_norm_options;
 
 /** Normalises over all axes but axis 1. Training: statistics of the batch, and running statistics
@@ -135,7 +137,7 @@ typedef struct tarn_batch_norm {
 /** Over `channels` channels: weight and running variance of ones, the others of zeros, all
  *  [channels] but the scalar count. On failure they are poison. */
 TARN_API tarn_batch_norm tarn_batch_norm_make(tarn_replica *r, const char *name, int channels);
-/** The same with options. */
+/** The same with options; with no_affine its weight and its bias are TARN_NONE. */
 TARN_API tarn_batch_norm tarn_batch_norm_make_with(tarn_replica *r, const char *name, int channels,
                                                    tarn_norm_options options);
 /** x float32 [N, channels, ...] -> the same shape. In training it assigns the running statistics,

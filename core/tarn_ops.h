@@ -66,6 +66,9 @@ TARN_API tarn_tensor tarn_argmin(tarn_tensor x, int axis, bool keep);
 /** The logarithm of the sum of exp(x) over axes, float32, from the distances to the largest element, so that nothing
  *  overflows; `axes` and `keep` as of tarn_sum(). As torch.logsumexp. */
 TARN_API tarn_tensor tarn_logsumexp(tarn_tensor x, tarn_shape axes, bool keep);
+/** log(exp(a) + exp(b)) of each pair of elements, which broadcast; nothing overflows, and two infinities of one sign are that
+ *  infinity, with half of the gradient each. As torch.logaddexp, but for that gradient, which is NaN there. */
+TARN_API tarn_tensor tarn_logaddexp(tarn_tensor a, tarn_tensor b);
 
 /* ---- random numbers ------------------------------------------------------------------------- */
 

@@ -40,6 +40,9 @@ typedef struct tarn_metrics {
     uint64_t
         quick_launches_last_step; /* of those by the last tarn_step, of kernels that were built quickly and are
                                            still to be optimised (TARN_QUICK): until it is 0 steps are slower */
+    uint64_t
+        quick_kernels_kept; /* which stay as they were built quickly, since the processes that were to optimise them
+                                           died: 0, or steps stay slower until the program ends */
 } tarn_metrics;
 /** A copy of the numbers so far; all 0 for NULL. Does not wait. */
 TARN_API tarn_metrics tarn_metrics_get(const tarn_replica *r);
@@ -70,7 +73,8 @@ typedef struct tarn_kernel_run {
 typedef void (*tarn_profile_fn)(const tarn_kernel_run *run, void *user);
 
 /** From now on calls `each` after every kernel, in the order in which they run, until it is called
- *  with NULL. The device is waited for after each, so steps as a whole are slower; the first run of
+ *  with NULL. A kernel and the products that a library computes for it are one call, and as many launches as they are in
+ *  launches_last_step. The device is waited for after each, so steps as a whole are slower; the first run of
  *  a plan may contain compilation. TARN_DEBUG=time prints the same. */
 TARN_API tarn_status tarn_profile(tarn_replica *r, tarn_profile_fn each, void *user);
 

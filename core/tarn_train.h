@@ -61,9 +61,9 @@ typedef struct tarn_rmsprop_options {
 /** Makes an optimizer as tarn_sgd does. */
 TARN_API TARN_MUST_USE tarn_optimizer *tarn_rmsprop(tarn_replica *r, tarn_rmsprop_options options);
 
-/** As torch.optim.Adagrad, whose sums of squares begin at 0. Zero means lr 0.01, eps 1e-10. NULL on failure. */
+/** As torch.optim.Adagrad. Zero means lr 0.01, eps 1e-10, and sums of squares that begin at 0. NULL on failure. */
 typedef struct tarn_adagrad_options {
-    float lr, lr_decay, eps, weight_decay;
+    float lr, lr_decay, eps, weight_decay, initial_accumulator_value;
     const char *parameters; /* which, by a pattern; NULL: all */
 } tarn_adagrad_options;
 /** Makes an optimizer as tarn_sgd does, with one sum of each parameter as its state. */

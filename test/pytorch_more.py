@@ -228,6 +228,9 @@ class More:
     def op_pixel_unshuffle(self, line, a):
         return F.pixel_unshuffle(a, line["arg"][0])
 
+    def op_logaddexp(self, line, a, b):
+        return torch.logaddexp(a, b)
+
     def op_logsumexp(self, line, a):
         return self.reduce(torch.logsumexp, line, a)
 

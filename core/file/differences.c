@@ -28,11 +28,13 @@ tarn_status differences_status(const struct differences *d, const char *path)
 {
     if (!d->count)
         return TARN_OK;
-    char more[40] = "";
+    char count[40] = "", more[40] = "";
+    if (d->count > 1)
+        snprintf(count, sizeof count, " (%u differences)", d->count);
     if (d->left_out)
         snprintf(more, sizeof more, "; and %u more", d->left_out);
-    return error_set(TARN_ERR_MISMATCH, "%s: of another model, nothing was loaded: %s%s", path,
-                     d->text, more);
+    return error_set(TARN_ERR_MISMATCH, "%s: of another model%s, nothing was loaded: %s%s", path,
+                     count, d->text, more);
 }
 
 void entry_text(const struct safetensors_entry *e, char *out, size_t capacity)

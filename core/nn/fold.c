@@ -15,11 +15,12 @@ static struct folded fold(const char *kind, tarn_tensor weight, tarn_tensor bias
                           const tarn_batch_norm *n)
 {
     tarn_replica *r;
-    const bool biased = bias.replica != NULL;
-    const tarn_tensor in[] = { weight, n->weight, n->bias, n->running_mean, n->running_var, bias };
-    if (!graph_operands(kind, in, 5 + biased, &r))
+    const bool biased = bias.replica != NULL, affine = n->weight.replica != NULL;
+    const tarn_tensor in[] = { weight, n->running_mean, n->running_var, bias };
+    const tarn_tensor own[] = { n->weight, n->bias };
+    if (!graph_operands(kind, in, 3 + biased, &r) || (affine && !graph_operands(kind, own, 2, &r)))
         return (struct folded){ graph_poison(r), graph_poison(r) };
-    const tarn_shape s = tarn_shape_get(weight), c = tarn_shape_get(n->weight);
+    const tarn_shape s = tarn_shape_get(weight), c = tarn_shape_get(n->running_mean);
     if (c.rank != 1 || s.dim[0] != c.dim[0]) {
         const tarn_tensor none =
             graph_fail(r, TARN_ERR_SHAPE, "%s: weight %s has %d outputs, the batch norm is of %s",
@@ -27,13 +28,14 @@ static struct folded fold(const char *kind, tarn_tensor weight, tarn_tensor bias
         return (struct folded){ none, none };
     }
     const tarn_tensor rstd = tarn_rsqrt(tarn_add_scalar(n->running_var, n->eps));
-    const tarn_tensor scale = tarn_mul(n->weight, rstd);
+    const tarn_tensor scale = affine ? tarn_mul(n->weight, rstd) : rstd;
     const tarn_tensor shift = biased ? tarn_sub(bias, n->running_mean) : tarn_neg(n->running_mean);
+    const tarn_tensor shifted = tarn_mul(shift, scale);
     tarn_shape each = { .rank = s.rank, .dim = { s.dim[0] } };
     for (int i = 1; i < s.rank; i++)
         each.dim[i] = 1;
     return (struct folded){ tarn_keep(tarn_mul(weight, tarn_reshape(scale, each))),
-                            tarn_keep(tarn_add(tarn_mul(shift, scale), n->bias)) };
+                            tarn_keep(affine ? tarn_add(shifted, n->bias) : shifted) };
 }
 
 tarn_linear tarn_linear_fold(const tarn_linear *layer, const tarn_batch_norm *norm)

@@ -23,6 +23,17 @@ bool layer_has_weight(const char *kind, tarn_tensor x, tarn_tensor weight)
     return graph_operands(kind, (tarn_tensor[]){ x, weight }, 2, &r);
 }
 
+bool layer_is_affine(tarn_replica *r, const char *kind, const char *name,
+                     const tarn_norm_options *o)
+{
+    if (o->no_affine)
+        graph_fail(r, TARN_ERR_ARGUMENT,
+                   "%s %s: no_affine is for batch norms; without weight and bias this is "
+                   "tarn_%s_op with TARN_NONE",
+                   kind, name, kind);
+    return !o->no_affine;
+}
+
 char *layer_name(tarn_replica *r, const char *name, const char *part)
 {
     const size_t bytes = strlen(name) + strlen(part) + 2;

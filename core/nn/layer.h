@@ -10,6 +10,9 @@
 bool layer_check(tarn_replica *r, const char *kind, const char *name, int in, int out);
 /* False, after recording an error, where a norm's layer, which always has a weight, was not made. */
 bool layer_has_weight(const char *kind, tarn_tensor x, tarn_tensor weight);
+/* False, after recording an error, where a norm that always has a weight is to have none. */
+bool layer_is_affine(tarn_replica *r, const char *kind, const char *name,
+                     const tarn_norm_options *o);
 /* "name.part" in memory of its own; NULL after recording an error. */
 char *layer_name(tarn_replica *r, const char *name, const char *part);
 /* A parameter uniform in +-1/sqrt(fan_in). */

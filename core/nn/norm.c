@@ -21,8 +21,10 @@ tarn_batch_norm tarn_batch_norm_make_with(tarn_replica *r, const char *name, int
                    name);
         return n;
     }
-    n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", channels, 1.0);
-    n.bias = layer_filled(r, OWNED_PARAMETER, name, "bias", channels, 0.0);
+    n.weight = o.no_affine ? TARN_NONE
+                           : layer_filled(r, OWNED_PARAMETER, name, "weight", channels, 1.0);
+    n.bias =
+        o.no_affine ? TARN_NONE : layer_filled(r, OWNED_PARAMETER, name, "bias", channels, 0.0);
     n.running_mean = layer_filled(r, OWNED_BUFFER, name, "running_mean", channels, 0.0);
     n.running_var = layer_filled(r, OWNED_BUFFER, name, "running_var", channels, 1.0);
     char *full = layer_name(r, name, "num_batches_tracked");
@@ -91,24 +93,25 @@ tarn_tensor tarn_batch_norm_forward(const tarn_batch_norm *layer, tarn_tensor x)
     tarn_replica *r;
     if (layer == NULL)
         return graph_fail(x.replica, TARN_ERR_ARGUMENT, "batch_norm: the layer is NULL");
+    const bool affine = layer->weight.replica != NULL || layer->bias.replica != NULL;
     const tarn_tensor in[] = { x,
-                               layer->weight,
-                               layer->bias,
+                               affine ? layer->weight : layer->running_mean,
+                               affine ? layer->bias : layer->running_var,
                                layer->running_mean,
                                layer->running_var,
                                layer->num_batches_tracked };
-    const tarn_tensor any = x.replica != NULL ? x : layer->weight;
+    const tarn_tensor any = x.replica != NULL ? x : layer->running_mean;
     if (!graph_operands("batch_norm", in, tarn_training(any.replica) ? 6 : 5, &r))
         return graph_poison(r);
-    const tarn_shape s = tarn_shape_get(x), w = tarn_shape_get(layer->weight);
+    const tarn_shape s = tarn_shape_get(x), w = tarn_shape_get(layer->running_mean);
     if (s.rank < 2 || s.dim[1] != w.dim[0] || !dtype_is_float(tarn_dtype_get(x)))
         return graph_fail(r, TARN_ERR_SHAPE, "batch_norm: x is %s %s, must be float32 [N, %d, ...]",
                           tarn_dtype_name(tarn_dtype_get(x)), shape_text(s), w.dim[0]);
     tarn_dtype of;
     x = op_wide(x, &of);
     const tarn_tensor y = r->training ? normalise_batch(layer, x) : normalise_running(layer, x);
-    if (tarn_failed(y))
-        return y;
+    if (tarn_failed(y) || !affine)
+        return tarn_failed(y) ? y : op_as(y, of);
     const tarn_tensor scaled = tarn_mul(y, per_channel(layer->weight, s.dim[1], s.rank));
     return op_as(tarn_add(scaled, per_channel(layer->bias, s.dim[1], s.rank)), of);
 }
@@ -119,7 +122,8 @@ tarn_layer_norm tarn_layer_norm_make_with(tarn_replica *r, const char *name, int
                                           tarn_norm_options o)
 {
     tarn_layer_norm n = { graph_poison(r), graph_poison(r), option_or(o.eps, 1e-5f) };
-    if (!layer_check(r, "layer_norm", name, features, features))
+    if (!layer_check(r, "layer_norm", name, features, features) ||
+        !layer_is_affine(r, "layer_norm", name, &o))
         return n;
     n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", features, 1.0);
     n.bias = o.no_bias ? TARN_NONE : layer_filled(r, OWNED_PARAMETER, name, "bias", features, 0.0);

@@ -8,7 +8,8 @@ tarn_group_norm tarn_group_norm_make_with(tarn_replica *r, const char *name, int
                                           int channels, tarn_norm_options o)
 {
     tarn_group_norm n = { graph_poison(r), graph_poison(r), groups, option_or(o.eps, 1e-5f) };
-    if (!layer_check(r, "group_norm", name, groups, channels))
+    if (!layer_check(r, "group_norm", name, groups, channels) ||
+        !layer_is_affine(r, "group_norm", name, &o))
         return n;
     if (channels % groups != 0) {
         graph_fail(r, TARN_ERR_ARGUMENT, "group_norm %s: %d groups do not divide %d channels", name,
@@ -38,7 +39,8 @@ tarn_rms_norm tarn_rms_norm_make_with(tarn_replica *r, const char *name, int fea
                                       tarn_norm_options o)
 {
     tarn_rms_norm n = { graph_poison(r), option_or(o.eps, 0x1p-23f) };
-    if (layer_check(r, "rms_norm", name, features, features))
+    if (layer_check(r, "rms_norm", name, features, features) &&
+        layer_is_affine(r, "rms_norm", name, &o))
         n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", features, 1.0);
     return n;
 }

@@ -66,6 +66,8 @@ void tarn_enter(tarn_replica *r, const char *format, ...)
                    format, l->scope, TARN_NAME_BYTES - 1, USE_DEEPEST);
         return;
     }
+    if (l->depth == 0)
+        l->entered = r->metrics.steps;
     l->length[l->depth++] = before;
     strcat(l->scope, ".");
 }
@@ -79,34 +81,76 @@ void tarn_leave(tarn_replica *r)
         graph_fail(r, TARN_ERR_STATE, "leave: without a tarn_enter() before it");
 }
 
+/* What the first numbers of a kind of layer are; options come behind. */
+static const struct {
+    const char *kind, *number[6];
+} meanings[] = {
+    { "linear", { "in", "out" } },
+    { "conv1d", { "in", "out", NULL, "window" } },
+    { "conv2d", { "in", "out", NULL, "window[0]", "window[1]" } },
+    { "conv3d", { "in", "out", NULL, "window[0]", "window[1]", "window[2]" } },
+    { "conv_transpose1d", { "in", "out", NULL, "window" } },
+    { "conv_transpose2d", { "in", "out", NULL, "window[0]", "window[1]" } },
+    { "conv_transpose3d", { "in", "out", NULL, "window[0]", "window[1]", "window[2]" } },
+    { "batch_norm", { "channels" } },
+    { "layer_norm", { "features" } },
+    { "rms_norm", { "features" } },
+    { "group_norm", { "channels", "groups" } },
+    { "embedding", { "rows", "width" } },
+    { "lstm", { "in", "hidden" } },
+    { "gru", { "in", "hidden" } },
+    { "rnn", { "in", "hidden" } },
+    { "multi_head_attention", { "features", "heads" } },
+    { "transformer_block", { "features", "heads" } },
+    { "transformer_decoder", { "features", "heads" } },
+};
+
+static const char *meaning(const char *kind, int number)
+{
+    const size_t kinds = sizeof meanings / sizeof *meanings;
+    const size_t numbers = sizeof meanings->number / sizeof *meanings->number;
+    for (size_t i = 0; i < kinds; i++)
+        if (strcmp(meanings[i].kind, kind) == 0 && (size_t)number < numbers)
+            return meanings[i].number[number];
+    return NULL;
+}
+
 static bool fits(tarn_replica *r, const struct used *u, const char *kind,
                  const int32_t sizes[USE_SIZES])
 {
-    const bool same_kind = strcmp(u->kind, kind) == 0;
-    if (same_kind && memcmp(u->sizes, sizes, sizeof u->sizes) == 0)
-        return true;
-    if (same_kind && u->sizes[0] == sizes[0] && u->sizes[1] == sizes[1]) {
+    int at = 0;
+    while (at < USE_SIZES && u->sizes[at] == sizes[at])
+        at++;
+    const bool tensor = strcmp(kind, "parameter") == 0 || strcmp(kind, "buffer") == 0;
+    const char *what = meaning(kind, at);
+    if (strcmp(u->kind, kind) != 0)
         graph_fail(r, TARN_ERR_ARGUMENT,
-                   "use_%s %s: it is there with the same sizes, %d and %d, but with other options; "
-                   "another layer needs another name",
-                   kind, u->name, sizes[0], sizes[1]);
-        return false;
-    }
-    graph_fail(r, TARN_ERR_ARGUMENT,
-               "use_%s %s: it is there as %s with other sizes or options, such as %d and %d in "
-               "place of %d and %d; another layer needs another name",
-               kind, u->name, u->kind, u->sizes[0], u->sizes[1], sizes[0], sizes[1]);
-    return false;
+                   "use_%s %s: there is a %s of this name; another layer needs another name", kind,
+                   u->name, u->kind);
+    else if (at < USE_SIZES && what != NULL)
+        graph_fail(r, TARN_ERR_ARGUMENT,
+                   "use_%s %s: it was made with %s %d, not %d; another layer needs another name",
+                   kind, u->name, what, u->sizes[at], sizes[at]);
+    else if (at < USE_SIZES)
+        graph_fail(r, TARN_ERR_ARGUMENT,
+                   "use_%s %s: it was made with other %s; another layer needs another name", kind,
+                   u->name,
+                   !tensor                ? "options"
+                   : at <= TARN_MAX_RANK ? "sizes"
+                                          : "values or of another type");
+    return at == USE_SIZES && strcmp(u->kind, kind) == 0;
 }
 
 static struct used *add(tarn_replica *r, struct use_list *l, const char *kind, const char *name)
 {
     if (r->optimizer != NULL && strcmp(kind, "buffer") != 0) {
+        const bool open = l->depth > 0 && l->entered < r->metrics.steps;
         graph_fail(
             r, TARN_ERR_STATE,
             "use_%s %s: a new layer, but there is an optimizer, which would not train it: run "
-            "the network, and what of the loss has parameters, once before the optimizer is made",
-            kind, name);
+            "the network, and what of the loss has parameters, once before the optimizer is made%s",
+            kind, name,
+            open ? "; or is a tarn_leave() of an earlier step missing?" : "");
         return NULL;
     }
     struct used *u = calloc(1, sizeof *u + strlen(name) + 1);

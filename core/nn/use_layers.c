@@ -9,6 +9,8 @@
 
 _Static_assert(sizeof((tarn_transformer_block_options){ 0 }.activation) <= 2 * sizeof(int32_t),
                "a function does not fit into two numbers");
+_Static_assert(1 + TARN_MAX_RANK + sizeof(tarn_init) / sizeof(int32_t) <= USE_SIZES,
+               "a parameter has more numbers than there is room for");
 _Static_assert(6 + sizeof(tarn_conv_transpose3d_options) / sizeof(int32_t) <= USE_SIZES,
                "a convolution has more numbers than there is room for");
 
@@ -65,6 +67,9 @@ tarn_tensor tarn_use_parameter(tarn_replica *r, const char *name, tarn_shape sha
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "use_parameter: the replica is NULL");
     int32_t sizes[USE_SIZES] = { 0 };
     sizes_of(shape, sizes);
+    const int32_t drawn[] = { (int32_t)init.kind, bits_of(init.a), bits_of(init.b),
+                              bits_of(init.low), bits_of(init.high) };
+    memcpy(sizes + 1 + TARN_MAX_RANK, drawn, sizeof drawn);
     const tarn_tensor *layer = NULL;
     USE(r, "parameter", parameter, name, sizes, tarn_parameter_with(r, full, shape, init));
     return layer != NULL ? *layer : graph_poison(r);
@@ -218,7 +223,7 @@ tarn_tensor tarn_use_conv_transpose3d(tarn_tensor x, const char *name, int out,
 /* All that tells norms of a kind apart. */
 #define NORM_SIZES(channels, groups, o) \
     { \
-        (channels), (groups), bits_of((o).eps), bits_of((o).momentum), (o).no_bias \
+        (channels), (groups), bits_of((o).eps), bits_of((o).momentum), (o).no_bias, (o).no_affine \
     }
 
 tarn_tensor tarn_use_batch_norm_with(tarn_tensor x, const char *name, tarn_norm_options o)

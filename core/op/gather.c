@@ -27,7 +27,7 @@ tarn_tensor tarn_embedding(tarn_tensor table, tarn_tensor index)
                           "embedding: table %s and index %s: the table must be [rows, width]",
                           shape_text(rows), shape_text(at));
     if (dtype_is_float(tarn_dtype_get(index)))
-        return graph_fail(r, TARN_ERR_DTYPE, "embedding: the index is %s, must be int32",
+        return graph_fail(r, TARN_ERR_DTYPE, "embedding: the index is %s, must be of whole numbers",
                           tarn_dtype_name(tarn_dtype_get(index)));
     tarn_shape shape = at;
     shape.dim[shape.rank++] = rows.dim[1];

@@ -31,6 +31,8 @@ struct routine_pass lines_pass(const struct indexed *of, bool sorted);
  * true, and `out` is lines_pass(). */
 bool lines_by_row(const struct node *n, const tarn_shape *in, const struct routine_place *where,
                   int pass, struct routine_pass *out);
+/* Cycles of a piece of what lines_by_row() ends with: of a row, for work-items of an element of one. */
+double lines_row_cycles(const struct indexed *of, bool items);
 int64_t lines_row_width(tarn_shape of, tarn_shape index, int axis);
 /* The argument of a routine. */
 union op_arg lines_arg(int axis, int32_t length);

@@ -49,28 +49,41 @@ static tarn_dtype promote(const tarn_tensor *in, int first, int count, enum prom
     return rule >= FLOAT ? TARN_F32 : rule == ARITH && whole == TARN_U8 ? TARN_I32 : whole;
 }
 
+/* The shape that operands broadcast to. False after recording an error. */
+static bool broadcasts(const char *name, const tarn_tensor *in, int count, tarn_replica **r,
+                       tarn_shape *shape)
+{
+    *shape = TARN_SCALAR;
+    if (!graph_operands(name, in, count, r))
+        return false;
+    for (int i = 0; i < count; i++) {
+        const tarn_shape s = tarn_shape_get(in[i]);
+        if (shape_broadcast(*shape, s, shape))
+            continue;
+        graph_fail(*r, TARN_ERR_SHAPE,
+                   "%s: shapes %s and %s do not broadcast: a dimension must be equal or 1, counted "
+                   "from the end",
+                   name, shape_text(tarn_shape_get(in[0])), shape_text(s));
+        return false;
+    }
+    if (shape_valid(*shape))
+        return true;
+    graph_fail(*r, TARN_ERR_SHAPE,
+               "%s: its operands broadcast to %s, %lld elements, more than 2^31 - 1", name,
+               shape_text(*shape), (long long)tarn_shape_count(*shape));
+    return false;
+}
+
 /* Records a map of operands `first`... brought to one type, and all brought to one shape. */
 static tarn_tensor map(const struct op *op, const tarn_tensor *operands, int first, int count,
                        enum promotion rule, bool compares)
 {
     tarn_replica *r;
     tarn_tensor in[3];
-    tarn_shape shape = TARN_SCALAR;
-    if (!graph_operands(op->name, operands, count, &r))
+    tarn_shape shape;
+    if (!broadcasts(op->name, operands, count, &r, &shape))
         return graph_poison(r);
-    for (int i = 0; i < count; i++) {
-        in[i] = operands[i];
-        const tarn_shape s = tarn_shape_get(in[i]);
-        if (!shape_broadcast(shape, s, &shape))
-            return graph_fail(r, TARN_ERR_SHAPE,
-                              "%s: shapes %s and %s do not broadcast: a dimension must be equal or "
-                              "1, counted from the end",
-                              op->name, shape_text(tarn_shape_get(in[0])), shape_text(s));
-    }
-    if (!shape_valid(shape))
-        return graph_fail(r, TARN_ERR_SHAPE,
-                          "%s: its operands broadcast to %s, %lld elements, more than 2^31 - 1",
-                          op->name, shape_text(shape), (long long)tarn_shape_count(shape));
+    memcpy(in, operands, (size_t)count * sizeof *in);
     const tarn_dtype dtype = promote(in, first, count, rule);
     for (int i = 0; i < count; i++) {
         if (i >= first)
@@ -555,4 +568,22 @@ tarn_tensor tarn_softplus(tarn_tensor x, double beta, double threshold)
                           "softplus: beta is %g, must be finite and not 0 (PyTorch's default is 1)",
                           beta);
     return map_scalars(&op_softplus, op_high(x), beta, threshold);
+}
+
+/* The larger one, and what the other adds to it: as far apart as they may be, nothing overflows. Of equal infinities the
+ * difference would be no number. */
+tarn_tensor tarn_logaddexp(tarn_tensor a, tarn_tensor b)
+{
+    tarn_replica *r;
+    tarn_shape shape;
+    const tarn_tensor in[] = { a, b };
+    if (!broadcasts("logaddexp", in, 2, &r, &shape))
+        return graph_poison(r);
+    const tarn_dtype of = promote(in, 0, 2, WIDE);
+    a = tarn_cast(a, dtype_single(of));
+    b = tarn_cast(b, dtype_single(of));
+    const tarn_tensor zero = num(a, 0);
+    const tarn_tensor apart = tarn_where(tarn_eq(a, b), zero, tarn_sub(a, b));
+    const tarn_tensor more = tarn_log1p(tarn_exp(tarn_neg(tarn_abs(apart))));
+    return op_as(tarn_add(tarn_maximum(a, b), more), of);
 }

@@ -57,8 +57,7 @@ static bool scatter_routine(const struct node *n, const tarn_shape *in,
                     : where->items       ? "tarn_add_elements"
                                          : "tarn_add_rows";
     out->pieces = (int32_t)(of.index.count * of.rows * (where->items ? of.width : 1));
-    out->cycles =
-        16.0 + 2.0 * (double)of.width * (1.0 + (double)of.index.length / (double)of.rows) / PIECE;
+    out->cycles = lines_row_cycles(&of, where->items);
     out->number[out->numbers++] = of.index.length / where->shards;
     return true;
 }
@@ -216,7 +215,7 @@ static tarn_tensor index_along(const char *name, tarn_tensor x, int axis, tarn_t
                           name, shape_text(at), axis, shape_text(s), axis);
     if (dtype_is_float(tarn_dtype_get(index)))
         return graph_fail(x.replica, TARN_ERR_DTYPE,
-                          "%s: the index is %s, must be int32; use tarn_cast", name,
+                          "%s: the index is %s, must be of whole numbers; use tarn_cast", name,
                           tarn_dtype_name(tarn_dtype_get(index)));
     return tarn_cast(once(once(index, axis + 1, axis), 0, axis), TARN_I32);
 }
@@ -413,7 +412,7 @@ static tarn_tensor index_of_all(const char *name, tarn_tensor x, int axis, tarn_
     if (at.rank != 1 || s.dim[axis] < 1 || dtype_is_float(tarn_dtype_get(index)))
         return graph_fail(
             x.replica, TARN_ERR_SHAPE,
-            "%s: %s index %s along axis %d of %s: must be int32 [N], and the axis have elements",
+            "%s: %s index %s along axis %d of %s: must be whole numbers [N], and the axis have elements",
             name, tarn_dtype_name(tarn_dtype_get(index)), shape_text(at), axis, shape_text(s));
     tarn_shape one = { .rank = s.rank };
     for (int d = 0; d < s.rank; d++)

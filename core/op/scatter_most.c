@@ -11,12 +11,11 @@ static bool most_routine(const struct node *n, const tarn_shape *in,
     const struct indexed of = lines_indexed(n, in);
     if (!lines_by_row(n, in, where, pass, out))
         return false;
-    const int64_t parts = where->items ? of.width : 1;
-    out->function = n->dtype == TARN_F64 ? "tarn_most_double" : "tarn_most";
-    out->pieces = (int32_t)(of.index.count * of.rows * parts);
-    out->cycles =
-        16.0 + 4.0 * (double)(of.width / parts) * (1.0 + (double)of.index.length / (double)of.rows);
-    out->number[out->numbers++] = parts;
+    out->function = n->dtype == TARN_F64 ? "tarn_most_double"
+                    : where->items       ? "tarn_most"
+                                         : "tarn_most_rows";
+    out->pieces = (int32_t)(of.index.count * of.rows * (where->items ? of.width : 1));
+    out->cycles = lines_row_cycles(&of, where->items);
     return true;
 }
 

@@ -2,6 +2,8 @@
 /* Positions sorted by an index of rows, of which there are so many: by digits, the last first, whose counts in chunks of a
  * line say where the positions of each chunk go. That takes three passes a digit where merging takes one each time that
  * runs double; work-items merge, since a chunk is one after the other. */
+#include <math.h>
+
 #include "op/lines.h"
 #include "tensor/shape.h"
 
@@ -105,6 +107,13 @@ struct routine_pass lines_pass(const struct indexed *of, bool sorted)
         .numbers = 4,
         .number = { of->index.length, of->rows, of->width, of->index.inner },
     };
+}
+
+double lines_row_cycles(const struct indexed *of, bool items)
+{
+    const double terms = (double)of->index.length / (double)of->rows;
+    const double lanes = items ? 1 : ceil((double)of->width / 16);
+    return 32 + 8 * terms + lanes * (8 + 8 * terms);
 }
 
 bool lines_by_row(const struct node *n, const tarn_shape *in, const struct routine_place *where,

@@ -50,5 +50,10 @@ tarn_status tarn_metrics_report(const tarn_replica *r, char *out, size_t capacit
         snprintf(out + last, capacity - last,
                  "  quick        %llu launches of the last step: still to be optimised\n",
                  (unsigned long long)m.quick_launches_last_step);
+    const size_t kept = strlen(out);
+    if (m.quick_kernels_kept > 0)
+        snprintf(out + kept, capacity - kept,
+                 "  quick        %llu kernels stay so: processes that were to optimise them died\n",
+                 (unsigned long long)m.quick_kernels_kept);
     return TARN_OK;
 }

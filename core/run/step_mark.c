@@ -122,6 +122,7 @@ tarn_status tarn_step(tarn_replica *r)
     const struct backend_counters after = context_counters(r->context);
     r->metrics.launches_last_step = after.launches - before.launches;
     r->metrics.quick_launches_last_step = after.quick_launches - before.quick_launches;
+    r->metrics.quick_kernels_kept = after.quick_kept;
     r->metrics.compile_seconds += after.improve_seconds - before.improve_seconds;
     r->metrics.host_seconds +=
         seconds_now() - begin - waited - (r->metrics.compile_seconds - compiled);

@@ -230,11 +230,22 @@ static tarn_tensor adagrad_decay(const tarn_optimizer *o, tarn_tensor steps)
     return tarn_add(more, constant(o, 1.0));
 }
 
+/* States are 0 at first: what the sums begin with is there from the first step of a parameter on. */
+static tarn_tensor adagrad_begin(const tarn_optimizer *o, tarn_tensor steps)
+{
+    const tarn_adagrad_options *with = (const void *)o->options;
+    const tarn_tensor first = tarn_cast(tarn_eq_scalar(steps, 0), o->dtype);
+    return tarn_mul(first, constant(o, op_meant(with->initial_accumulator_value)));
+}
+
 static void adagrad_update(struct update *u)
 {
     const tarn_adagrad_options *with = (const void *)u->o->options;
     const tarn_tensor g = group_gradient(u), eps = constant(u->o, op_meant(with->eps));
-    u->state_now[SQUARE] = tarn_add(u->state[SQUARE], tarn_mul(g, g));
+    tarn_tensor sum = u->state[SQUARE];
+    if (with->initial_accumulator_value != 0.0f)
+        sum = tarn_add(sum, count_spread(u, adagrad_begin));
+    u->state_now[SQUARE] = tarn_add(sum, tarn_mul(g, g));
     tarn_tensor lr = group_lr(u);
     if (with->lr_decay != 0.0f)
         lr = tarn_div(lr, count_spread(u, adagrad_decay));
@@ -247,7 +258,7 @@ tarn_optimizer *tarn_adagrad(tarn_replica *r, tarn_adagrad_options o)
     static const struct rule even = { .name = "adagrad",
                                       .state = { "sum" },
                                       .update = adagrad_update };
-    static const struct rule decaying = {
+    static const struct rule counting = {
         .name = "adagrad", .state = { "sum" }, .counts = true, .update = adagrad_update
     };
     o.lr = option_or(o.lr, 0.01f);
@@ -255,9 +266,12 @@ tarn_optimizer *tarn_adagrad(tarn_replica *r, tarn_adagrad_options o)
     if (!optimizer_range(r, "lr", o.lr, 0.0f, INFINITY) ||
         !optimizer_range(r, "lr_decay", o.lr_decay, 0.0f, INFINITY) ||
         !optimizer_range(r, "eps", o.eps, 0.0f, INFINITY) ||
-        !optimizer_range(r, "weight_decay", o.weight_decay, 0.0f, INFINITY))
+        !optimizer_range(r, "weight_decay", o.weight_decay, 0.0f, INFINITY) ||
+        !optimizer_range(r, "initial_accumulator_value", o.initial_accumulator_value, 0.0f,
+                         INFINITY))
         return NULL;
-    return optimizer_make(r, o.lr_decay != 0.0f ? &decaying : &even,
+    const bool counts = o.lr_decay != 0.0f || o.initial_accumulator_value != 0.0f;
+    return optimizer_make(r, counts ? &counting : &even,
                           (struct basics){ o.lr, o.weight_decay, o.parameters }, &o, sizeof o);
 }
 

@@ -134,6 +134,39 @@ Test(fold, linear_and_conv1d, .timeout = 300)
     tarn_close(r);
 }
 
+/* A norm without weight and bias is one with ones and zeros: in training, in evaluation, and folded. */
+Test(fold, without_weight_and_bias, .timeout = 300)
+{
+    tarn_replica *r = opened();
+    static float a[MOST], b[MOST];
+    const tarn_batch_norm with = tarn_batch_norm_make(r, "with", 6);
+    const tarn_batch_norm without =
+        tarn_batch_norm_make_with(r, "without", 6, (tarn_norm_options){ .no_affine = true });
+    cr_expect_null(without.weight.replica);
+    cr_expect(tarn_failed(tarn_find(r, "without.weight")));
+    tarn_error_clear(r);
+    const tarn_linear fc = tarn_linear_make(r, "fc", 9, 6);
+    tarn_train(r, true);
+    tarn_tensor x = wave(r, TARN_SHAPE(5, 6), 0.2f, 1.1f);
+    size_t n = read_all(tarn_batch_norm_forward(&with, x), a);
+    cr_expect_eq(read_all(tarn_batch_norm_forward(&without, x), b), n);
+    cr_expect_arr_eq(a, b, n * sizeof *a);
+    cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    tarn_train(r, false);
+    const tarn_linear folded[] = { tarn_linear_fold(&fc, &with), tarn_linear_fold(&fc, &without) };
+    x = wave(r, TARN_SHAPE(5, 9), 0.2f, 1.1f);
+    n = read_all(tarn_batch_norm_forward(&with, tarn_linear_forward(&fc, x)), a);
+    cr_expect_eq(read_all(tarn_batch_norm_forward(&without, tarn_linear_forward(&fc, x)), b), n);
+    cr_expect_arr_eq(a, b, n * sizeof *a);
+    n = read_all(tarn_linear_forward(&folded[0], x), a);
+    cr_expect_eq(read_all(tarn_linear_forward(&folded[1], x), b), n);
+    cr_expect_arr_eq(a, b, n * sizeof *a);
+    (void)tarn_layer_norm_make_with(r, "layer", 6, (tarn_norm_options){ .no_affine = true });
+    cr_expect(strstr(tarn_error(r), "no_affine is for batch norms") != NULL, "%s", tarn_error(r));
+    tarn_error_clear(r);
+    tarn_close(r);
+}
+
 /* ---- layers at their first use -------------------------------------------------------------- */
 
 static const tarn_conv2d_options same = { .padding = { 1, 1 } };

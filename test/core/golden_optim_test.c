@@ -77,6 +77,7 @@ static const struct optim_case cases[] = {
     { "lion_decay", LION, .lion = { LR, .beta1 = 0.5f, .beta2 = 0.75f, .weight_decay = 0.125f } },
     { "adafactor", ADAFACTOR, .adafactor = { .lr = 0.25f } },
     { "adagrad", ADAGRAD, .adagrad = { LR } },
+    { "adagrad_initial", ADAGRAD, .adagrad = { LR, .initial_accumulator_value = 0.5f } },
     { "adagrad_decay", ADAGRAD, .adagrad = { LR, .lr_decay = 0.25f, .weight_decay = 0.125f } },
 };
 

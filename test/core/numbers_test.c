@@ -198,3 +198,31 @@ Test(numbers, zero_can_be_said)
     }
     tarn_close(r);
 }
+
+/* logaddexp where one operand, both, or none is infinite, or as far apart as float32 goes. */
+Test(numbers, logarithms_added_of_infinities, .timeout = 300)
+{
+    tarn_replica *r = open_first();
+    const float big = 3e38f, inf = INFINITY;
+    const float a[] = { -inf, -inf, 1, inf, inf, big, 0, NAN };
+    const float b[] = { -inf, 2, -inf, -inf, inf, -big, 0, 1 };
+    const float want[] = { -inf, 2, 1, inf, inf, big, 0x1.62e43p-1f, NAN };
+    const float slopes[] = { 0.5f, 0, 1, 1, 0.5f, 1, 0.5f, NAN };
+    enum { COUNT = sizeof a / sizeof *a };
+    float y[COUNT], slope[COUNT];
+    const tarn_tensor x = tarn_from(r, TARN_SHAPE(COUNT), TARN_F32, a);
+    const tarn_tensor sum = tarn_logaddexp(x, tarn_from(r, TARN_SHAPE(COUNT), TARN_F32, b));
+    tarn_tensor grad;
+    tarn_gradients(tarn_sum(sum, TARN_ALL, false), &x, 1, &grad);
+    read_all(sum, y, sizeof y);
+    read_all(grad, slope, sizeof slope);
+    for (int i = 0; i < COUNT; i++) {
+        cr_expect(y[i] == want[i] || (isnan(y[i]) && isnan(want[i])), "%d: %a", i, (double)y[i]);
+        if (!isnan(want[i]))
+            cr_expect_eq(slope[i], slopes[i], "slope %d: %g", i, (double)slope[i]);
+    }
+    cr_expect(tarn_failed(tarn_logaddexp(x, tarn_zeros(r, TARN_SHAPE(3)))));
+    cr_expect(strstr(tarn_error(r), "logaddexp: shapes [8] and [3]") != NULL, "%s", tarn_error(r));
+    tarn_error_clear(r);
+    tarn_close(r);
+}

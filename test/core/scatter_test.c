@@ -113,6 +113,13 @@ Test(scatter, a_row_of_many_positions)
         .rows = 50, .width = 33, .samples = 16, .positions = 1100, .favourite = 2 });
 }
 
+/* Rows of 64 lanes, 16, 4 and 1. */
+Test(scatter, rows_of_all_widths)
+{
+    check_all((struct table){
+        .rows = 50, .width = 85, .samples = 16, .positions = 1100, .favourite = 2 });
+}
+
 Test(scatter, every_position_names_one_row)
 {
     check_all((struct table){ .rows = 3, .width = 17, .samples = 17000, .favourite = 1 });

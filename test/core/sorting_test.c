@@ -355,6 +355,50 @@ Test(sorting, scattered_extremes)
     tarn_close(r);
 }
 
+/* Rows of 64 lanes, 16 and single elements, some of which no index names. */
+static void check_wide_extremes(const char *schedule)
+{
+    enum { ROWS = 40, TERMS = 300, WIDTH = 83 };
+    setenv("TARN_SCHEDULE", schedule, 1);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    static int32_t index[TERMS];
+    static float from[TERMS][WIDTH], want[ROWS][WIDTH], got[ROWS][WIDTH];
+    for (int k = 0; k < ROWS; k++)
+        for (int c = 0; c < WIDTH; c++)
+            want[k][c] = -2;
+    for (int i = 0; i < TERMS; i++) {
+        index[i] = i * i % 37;
+        for (int c = 0; c < WIDTH; c++) {
+            from[i][c] = (float)((i * 131 + c * 17) % 1009) / 256 - 3;
+            if (i == 50 && c % 20 == 2)
+                from[i][c] = NAN;
+            float *w = &want[index[i]][c];
+            *w = isnan(from[i][c]) || from[i][c] > *w ? from[i][c] : *w;
+        }
+    }
+    const tarn_tensor rows = tarn_reshape(tarn_from(r, TARN_SHAPE(TERMS), TARN_I32, index),
+                                          TARN_SHAPE(TERMS, 1));
+    const tarn_tensor y =
+        tarn_scatter_max(tarn_full(r, TARN_SHAPE(ROWS, WIDTH), -2), 0,
+                         tarn_broadcast_to(rows, TARN_SHAPE(TERMS, WIDTH)),
+                         tarn_from(r, TARN_SHAPE(TERMS, WIDTH), TARN_F32, from));
+    read_all(y, got, sizeof got);
+    for (int k = 0; k < ROWS; k++)
+        for (int c = 0; c < WIDTH; c++)
+            cr_expect(got[k][c] == want[k][c] || (isnan(got[k][c]) && isnan(want[k][c])),
+                      "%s [%d,%d]: %g, not %g", schedule, k, c, (double)got[k][c],
+                      (double)want[k][c]);
+    tarn_close(r);
+    unsetenv("TARN_SCHEDULE");
+}
+
+Test(sorting, scattered_extremes_of_rows)
+{
+    check_wide_extremes("cpu");
+    check_wide_extremes("gpu");
+}
+
 /* What is kept right behind a routine's result, and has as many elements as the routine has pieces. */
 static void keep_behind_routines(const char *name, const char *word)
 {

@@ -286,12 +286,19 @@ Test(use, refuses, .timeout = 300)
     tarn_replica *r = opened();
     (void)tarn_use_linear(ramp(r, TARN_SHAPE(4, 3)), "a", 3);
     (void)tarn_use_linear(ramp(r, TARN_SHAPE(4, 3)), "a", 4);
-    refused(r, TARN_ERR_ARGUMENT, "use_linear a: it is there as linear");
+    refused(r, TARN_ERR_ARGUMENT, "use_linear a: it was made with out 3, not 4");
     (void)tarn_use_layer_norm(ramp(r, TARN_SHAPE(4, 3)), "a");
-    refused(r, TARN_ERR_ARGUMENT, "use_layer_norm a: it is there as linear");
+    refused(r, TARN_ERR_ARGUMENT, "use_layer_norm a: there is a linear of this name");
     (void)tarn_use_conv2d(ramp(r, TARN_SHAPE(2, 3, 5, 5)), "c", 3, 3, half);
     (void)tarn_use_conv2d(ramp(r, TARN_SHAPE(2, 3, 5, 5)), "c", 3, 3, (tarn_conv2d_options){ 0 });
-    refused(r, TARN_ERR_ARGUMENT, "with the same sizes, 3 and 3, but with other options");
+    refused(r, TARN_ERR_ARGUMENT, "use_conv2d c: it was made with other options");
+    (void)tarn_use_conv2d(ramp(r, TARN_SHAPE(2, 3, 5, 5)), "c", 3, 5, half);
+    refused(r, TARN_ERR_ARGUMENT, "use_conv2d c: it was made with window[0] 3, not 5");
+    (void)tarn_use_parameter(r, "p", TARN_SHAPE(3), (tarn_init){ TARN_INIT_CONSTANT });
+    (void)tarn_use_parameter(r, "p", TARN_SHAPE(4), (tarn_init){ TARN_INIT_CONSTANT });
+    refused(r, TARN_ERR_ARGUMENT, "use_parameter p: it was made with other sizes");
+    (void)tarn_use_parameter(r, "p", TARN_SHAPE(3), (tarn_init){ TARN_INIT_CONSTANT, .a = 2 });
+    refused(r, TARN_ERR_ARGUMENT, "use_parameter p: it was made with other values");
     (void)tarn_use_linear(tarn_number(r, 1), "b", 3);
     refused(r, TARN_ERR_SHAPE, "use_linear b: x [] must have 1 axes or more");
     (void)tarn_use_conv2d(ramp(r, TARN_SHAPE(4, 3)), "b", 3, 3, half);
@@ -319,6 +326,10 @@ Test(use, refuses, .timeout = 300)
     cr_expect_eq(tarn_error_status(r), TARN_OK, "%s", tarn_error(r));
     (void)tarn_use_linear(ramp(r, TARN_SHAPE(4, 3)), "late", 3);
     refused(r, TARN_ERR_STATE, "once before the optimizer is made");
+    tarn_enter(r, "left");
+    cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    (void)tarn_use_linear(ramp(r, TARN_SHAPE(4, 3)), "a", 3);
+    refused(r, TARN_ERR_STATE, "is a tarn_leave() of an earlier step missing?");
     tarn_close(r);
 }
 
@@ -340,9 +351,9 @@ Test(use, buffers_are_made_once, .timeout = 300)
     cr_assert_eq(tarn_read(tarn_find(r, "blocks.0.table"), seen, sizeof seen), TARN_OK);
     cr_expect(seen[0] == 1 && seen[1] == 2 && !tarn_failed(a));
     (void)tarn_use_buffer(r, "table", TARN_SHAPE(2), TARN_I32, first);
-    refused(r, TARN_ERR_ARGUMENT, "with other options");
+    refused(r, TARN_ERR_ARGUMENT, "it was made with other values or of another type");
     (void)tarn_use_parameter(r, "table", TARN_SHAPE(2), (tarn_init){ TARN_INIT_CONSTANT, .a = 2 });
-    refused(r, TARN_ERR_ARGUMENT, "it is there as buffer");
+    refused(r, TARN_ERR_ARGUMENT, "there is a buffer of this name");
     tarn_leave(r);
     tarn_close(r);
 }

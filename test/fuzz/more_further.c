@@ -246,6 +246,35 @@ static bool logsumexp_grow(struct generator *g, struct line *l, int a)
     return true;
 }
 
+/* ---- pairs of elements -------------------------------------------------------------------------- */
+
+static bool logaddexp_shape(const struct program *p, struct line *l)
+{
+    l->shape = operand_of(p, l, 0)->shape;
+    return all_floats(p, l) && same_shape(l->shape, operand_of(p, l, 1)->shape);
+}
+
+static int logaddexp_value(struct interpreter *m, const struct line *l)
+{
+    struct tape *t = m->tape;
+    const int a = interpret_operand(m, l, 0), b = interpret_operand(m, l, 1);
+    const int more = tape_map(t, T_LOG1P, tape_map(t, T_EXP, tape_map2(t, T_SUB, a, b)));
+    return tape_map2(t, T_ADD, b, more);
+}
+
+static tarn_tensor logaddexp_call(const struct line *l, const tarn_tensor *in)
+{
+    (void)l;
+    return tarn_logaddexp(in[0], in[1]);
+}
+
+static bool logaddexp_grow(struct generator *g, struct line *l, int a)
+{
+    l->in[1] = leaf_of(g, shape_of_line(g, a));
+    l->ins = 2;
+    return true;
+}
+
 /* ---- windows as columns: arg is window, stride, padding, dilation, two each -------------------- */
 
 /* Windows along axis 2 + i; below 1: none. */
@@ -310,6 +339,7 @@ const struct more more_further[] = {
     { OP_ID_pixel_unshuffle, pixel_shape, pixel_value, pixel_call, pixel_grow },
     { OP_ID_zeros_like, zeros_shape, zeros_value, zeros_call, zeros_grow },
     { OP_ID_elu, elu_shape, elu_value, elu_call, elu_grow },
+    { OP_ID_logaddexp, logaddexp_shape, logaddexp_value, logaddexp_call, logaddexp_grow },
     { OP_ID_logsumexp, logsumexp_shape, logsumexp_value, logsumexp_call, logsumexp_grow },
 };
 const int more_further_count = sizeof more_further / sizeof *more_further;

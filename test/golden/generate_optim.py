@@ -110,6 +110,8 @@ def adagrad(out):
     trajectory(out, "adagrad", lambda p: torch.optim.Adagrad(p, lr=0.0625))
     trajectory(out, "adagrad_decay",
                lambda p: torch.optim.Adagrad(p, lr=0.0625, lr_decay=0.25, weight_decay=0.125))
+    trajectory(out, "adagrad_initial",
+               lambda p: torch.optim.Adagrad(p, lr=0.0625, initial_accumulator_value=0.5))
 
 
 def more_optimizers(out):

@@ -84,13 +84,20 @@ static int code_weight(const struct program_ir *p, const struct nest *n)
     return weight;
 }
 
+/* What one group does sooner than all units do it after a launch. The figure is for two of them. */
+static double tiny_work(const struct program_ir *p)
+{
+    const double units = p->target->vector.units, work = p->target->fusion.tiny_work;
+    return units > 2 ? work / 2 * units / (units - 1) : work;
+}
+
 static bool is_tiny(const struct program_ir *p, const struct nest *n)
 {
     bool alone = true;
     for (int a = 0; a < n->out_axes; a++)
         alone &= n->extent[a] == 1;
     return !p->target->items && !n->batched && nest_is_code(n) &&
-           at(p, n)->work <= (alone ? p->target->fusion.alone_work : p->target->fusion.tiny_work);
+           at(p, n)->work <= (alone ? p->target->fusion.alone_work : tiny_work(p));
 }
 
 /* What a nest takes without its chain, whose values are at hand: with three samples on two units, where the chain should take
@@ -406,7 +413,7 @@ static void spread_tiny(struct program_ir *p, const struct placing *s, const str
     const int alone = earliest(p, &s->progress, n);
     here->tiny = false;
     here->tiny = earliest(p, &s->progress, n) > alone ||
-                 s->tiny[alone] + here->work <= p->target->fusion.tiny_work;
+                 s->tiny[alone] + here->work <= tiny_work(p);
 }
 
 /* The kernel of a nest that has so much room in each; *weight: what comes with it. */
