@@ -59,6 +59,51 @@
     }
 TARN_SORT_FUNCTIONS(tarn_sort_runs, tarn_merge_runs, int)
 
+/* The positions of lines by key, equal ones in order, digit by digit of 8 bits, the last first; a digit that all keys of a line
+ * have is none. `own` has room for a line. A piece is a line. */
+TARN_ROUTINE void tarn_sort_digits(long from, long to, __global int *out, __global float *own,
+                                   __global const int *keys, long length, long inner)
+{
+    int next[4][256];
+    for (long line = from; line < to; ++line) {
+        const long start = TARN_LINE(line, length, inner);
+        __global int *now = out + start, *then = (__global int *)own;
+        long apart = inner, then_apart = 1;
+        for (int d = 0; d < 4; ++d)
+            for (int k = 0; k < 256; ++k)
+                next[d][k] = 0;
+        for (long i = 0; i < length; ++i) {
+            const uint key = as_uint(keys[start + i * inner]) ^ 0x80000000u;
+            for (int d = 0; d < 4; ++d)
+                ++next[d][key >> 8 * d & 255];
+            now[i * apart] = (int)i;
+        }
+        for (int d = 0; d < 4; ++d) {
+            const uint any = (as_uint(keys[start]) ^ 0x80000000u) >> 8 * d & 255;
+            if (next[d][any] == length)
+                continue;
+            for (int k = 0, before = 0; k < 256; ++k) {
+                const int count = next[d][k];
+                next[d][k] = before;
+                before += count;
+            }
+            for (long i = 0; i < length; ++i) {
+                const int at = now[i * apart];
+                const uint key = as_uint(keys[start + at * inner]) ^ 0x80000000u;
+                then[next[d][key >> 8 * d & 255]++ * then_apart] = at;
+            }
+            __global int *const sorted = then;
+            const long sorted_apart = then_apart;
+            then = now;
+            then_apart = apart;
+            now = sorted;
+            apart = sorted_apart;
+        }
+        for (long i = 0; now != out + start && i < length; ++i)
+            out[start + i * inner] = now[i * apart];
+    }
+}
+
 /* Positions of lines by the digit of a key that begins at bit `shift`, one of `digits` values, equal ones in order. Keys name
  * `rows` rows; all below are one value before them, all above one behind. What the passes make has the positions of all
  * lines, and then the counters of each chunk: first how many positions a digit has there, then where the first of them goes. */

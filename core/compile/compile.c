@@ -230,6 +230,7 @@ tarn_status compile_program(const struct program *program, const struct target *
     out->once = p->once;
     out->repeats = p->repeats;
     out->arena_bytes = p->arena_bytes;
+    out->kept_bytes = p->kept_bytes;
     TRY(plan_calls(p, out));
     return plan_kernels(p, out);
 }

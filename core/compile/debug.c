@@ -57,9 +57,10 @@ void debug_nests(const struct program_ir *p, struct text *out)
         if (kernel_parts(p, k) > 1)
             text_add(out, ", %d parts", kernel_parts(p, k));
         text_add(out, "%s\n",
-                 p->once && k == 0      ? ", once for all steps of a loop"
-                 : kernel_repeats(p, k) ? ", all steps of a loop"
-                                        : "");
+                 k < p->once && p->module->program->steps == 0 ? ", once until parameters change"
+                 : k < p->once                                 ? ", once for all steps of a loop"
+                 : kernel_repeats(p, k)                        ? ", all steps of a loop"
+                                                               : "");
         for (struct nest_range r = kernel_nests(p, k); r.at < r.end; r.at++) {
             const int i = *r.at;
             const struct nest *n = &p->nests[i];

@@ -12,7 +12,8 @@
 enum param_kind {
     PARAM_SKIP, /* 0; or SKIP_ALL, and no group has anything to do */
     PARAM_ARENA,
-    PARAM_OFFSETS, /* of values in the arena and in owned memory: planned_kernel.offsets */
+    PARAM_KEPT,    /* the plan's own memory, of values that are kept from run to run */
+    PARAM_OFFSETS, /* of values in the arena, kept ones, and in owned memory: planned_kernel.offsets */
     PARAM_INPUT,
     PARAM_OWNED,
     PARAM_OUTPUT,
@@ -61,7 +62,7 @@ struct planned_kernel {
     struct param *params;
     int param_count, param_capacity;
     size_t *offsets; /* bytes, where its values lie */
-    int *offset_of;  /* and in which owned tensor; -1: in the arena */
+    int *offset_of;  /* and in which owned tensor; -1: in the arena, or kept */
     int offset_count;
     int groups; /* 0: there are only products */
     struct planned_product *products;
@@ -79,9 +80,10 @@ struct kernel_plan {
     size_t *shared_bytes; /* of memory that device and host share, by slot */
     uint32_t shared_count;
     int group_size; /* work-items of a group */
-    bool once;      /* of a looped program: the first kernel is for all steps */
-    bool repeats; /* likewise: a launch of its only other kernel does as many steps as it is told */
-    size_t arena_bytes;
+    int once; /* so many kernels first are for all steps of a looped program, or for all runs until what is fixed changes */
+    bool
+        repeats; /* of a looped program: a launch of its only other kernel does as many steps as it is told */
+    size_t arena_bytes, kept_bytes;
     const struct program_ir *ir; /* what it was made of, for debug.h */
 };
 

@@ -108,9 +108,10 @@ static inline bool slices_overlap(const struct slices *s)
 /* Where a nest runs: made by 3_kernels. */
 struct placement {
     int kernel;
-    int section;     /* nests of one section run one after the other in each of its groups */
-    bool tiny;       /* one group does it sooner than a kernel is launched */
-    bool once;       /* of a loop's body: it makes the same in all steps */
+    int section; /* nests of one section run one after the other in each of its groups */
+    bool tiny;   /* one group does it sooner than a kernel is launched */
+    bool
+        once; /* it makes the same in all steps of a loop, or in all runs until what is fixed changes */
     bool replicable; /* every group can compute it for itself, */
     bool
         replicated; /* and does; items: every group of the chain, or of those that have the same slice */
@@ -219,7 +220,7 @@ struct program_ir {
     struct kernel_nests nests_of; /* as the placements say; made by 3_kernels, too */
     int first_root;               /* nests from here on write what leaves the plan */
     int kernel_count;
-    bool once;             /* the first kernel is for all steps of a loop: made by 3_kernels */
+    int once; /* so many kernels first are for all steps of a loop, or for all runs until what is fixed changes: made by 3_kernels */
     bool repeats;          /* the only other kernel does all steps of a loop: likewise */
     int group_size;        /* work-items of a group */
     uint32_t shared_count; /* values in shared memory */
@@ -227,7 +228,7 @@ struct program_ir {
     int *parts;            /* by kernel: groups that share the blocks of one; NULL: 1 */
     int *workers;          /* by kernel: who does the groups one after the other; NULL, 0: nobody */
     int *row_workers;      /* likewise those of its chain of rows */
-    size_t arena_bytes;
+    size_t arena_bytes, kept_bytes;
 };
 
 int value_add(struct program_ir *p, enum value_place place, enum layout layout, uint32_t slot,

@@ -13,6 +13,8 @@ struct storage {
     bool kept;       /* by the program for a later step: it may hold samples */
     bool carried;    /* of a looped program: what a step writes here the next one reads */
     bool captured;   /* of a looped program: the same in all steps */
+    bool
+        fixed; /* the program does not write it, and is likely to find it unchanged when it runs again */
 };
 
 /* How the batch is divided. */

@@ -25,7 +25,8 @@ struct value {
     tarn_dtype dtype;
     size_t bytes;
     int copy_stride; /* elements between the copies that each group has of it; 0: there is one */
-    bool by_part;    /* each part of a group makes it for itself, */
+    bool kept;    /* from one run to the next, in memory of the plan's own and not in the arena */
+    bool by_part; /* each part of a group makes it for itself, */
     int part_stride; /* in copies so many elements apart; 0: there is one */
     int64_t
         worker_stride; /* likewise: one block for each worker of its kernel; 0: room for all blocks */

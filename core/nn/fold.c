@@ -9,6 +9,16 @@ struct folded {
     tarn_tensor weight, bias;
 };
 
+/* What does not change from one evaluation to the next, as parameters do not. */
+static tarn_tensor keep_as_weight(tarn_tensor t)
+{
+    const tarn_tensor kept = tarn_keep(t);
+    struct owned *o = owned_of(kept);
+    if (o != NULL)
+        o->lasting = true;
+    return kept;
+}
+
 /* norm(op(x, weight) + bias) is op(x, scale weight) + (bias - mean) scale + norm's bias, for the output channels are
  * axis 0 of the weight. */
 static struct folded fold(const char *kind, tarn_tensor weight, tarn_tensor bias,
@@ -34,8 +44,8 @@ static struct folded fold(const char *kind, tarn_tensor weight, tarn_tensor bias
     tarn_shape each = { .rank = s.rank, .dim = { s.dim[0] } };
     for (int i = 1; i < s.rank; i++)
         each.dim[i] = 1;
-    return (struct folded){ tarn_keep(tarn_mul(weight, tarn_reshape(scale, each))),
-                            tarn_keep(affine ? tarn_add(shifted, n->bias) : shifted) };
+    return (struct folded){ keep_as_weight(tarn_mul(weight, tarn_reshape(scale, each))),
+                            keep_as_weight(affine ? tarn_add(shifted, n->bias) : shifted) };
 }
 
 tarn_linear tarn_linear_fold(const tarn_linear *layer, const tarn_batch_norm *norm)

@@ -36,6 +36,8 @@ double lines_row_cycles(const struct indexed *of, bool items);
 int64_t lines_row_width(tarn_shape of, tarn_shape index, int axis);
 /* The argument of a routine. */
 union op_arg lines_arg(int axis, int32_t length);
+/* Elements of lines of x by an order of theirs, or a part of one, in which none comes twice. */
+tarn_tensor lines_in_order(tarn_tensor x, int axis, tarn_tensor order);
 /* x with axes but `axis` cut down to those of `to`. */
 tarn_tensor lines_cut(tarn_tensor x, tarn_shape to, int axis);
 /* Indices that lie in lines of this length. */

@@ -29,13 +29,13 @@ int64_t lines_row_width(tarn_shape of, tarn_shape index, int axis)
     return lines_of(of, axis).inner / lines_of(index, axis).inner;
 }
 
-/* Lines that are shorter than what is summed apart (sum_order.h) are as soon added up in the order of their positions, which
- * needs no sorting, where each unit has some. */
+/* Lines that are shorter than what is summed apart (sum_order.h), or whose sums have one term at most, are as soon added up
+ * in the order of their positions, which needs no sorting, where each unit has some. */
 static bool adds_lines(const struct node *n, const struct lines *l,
                        const struct routine_place *where)
 {
-    return n->dtype == TARN_F32 && !where->items && l->length <= SUM_CHUNK &&
-           l->count >= LEAST_LINES;
+    return n->dtype == TARN_F32 && !where->items && l->count >= LEAST_LINES &&
+           (l->length <= SUM_CHUNK || n->arg.routine.distinct);
 }
 
 /* in[0] the source, in[1] the index: one line of all, of rows; or lines along an axis, of rows or elements. */
@@ -62,12 +62,13 @@ static bool scatter_routine(const struct node *n, const tarn_shape *in,
     return true;
 }
 
-static tarn_tensor pick(tarn_tensor x, int axis, tarn_tensor index);
+static tarn_tensor pick(tarn_tensor x, int axis, tarn_tensor index, bool distinct);
 
 static void scatter_grad(struct grad_call *c)
 {
     const int axis = c->arg.routine.axis;
-    c->gin[0] = axis < 0 ? tarn_embedding(c->g, c->in[1]) : pick(c->g, axis, c->in[1]);
+    c->gin[0] = axis < 0 ? tarn_embedding(c->g, c->in[1])
+                         : pick(c->g, axis, c->in[1], c->arg.routine.distinct);
 }
 
 const struct op op_scatter = { .name = "scatter",
@@ -78,9 +79,10 @@ const struct op op_scatter = { .name = "scatter",
 
 /* The index lies in the lines of the result. */
 static tarn_tensor scatter(tarn_tensor source, int axis, tarn_tensor index, tarn_shape shape,
-                           int32_t length)
+                           int32_t length, bool distinct)
 {
-    const union op_arg arg = lines_arg(axis, length);
+    union op_arg arg = lines_arg(axis, length);
+    arg.routine.distinct = distinct;
     const tarn_tensor in[] = { source, index };
     const tarn_dtype dtype = dtype_single(tarn_dtype_get(source));
     if (tarn_shape_count(tarn_shape_get(source)) == 0 || tarn_shape_count(shape) == 0)
@@ -92,7 +94,7 @@ tarn_tensor op_scatter_rows(tarn_tensor source, tarn_tensor index, int32_t rows)
 {
     const tarn_shape s = tarn_shape_get(source);
     return scatter(source, -1, lines_clamped(index, rows), TARN_SHAPE(rows, s.dim[s.rank - 1]),
-                   rows);
+                   rows, false);
 }
 
 /* ---- reading by index ----------------------------------------------------------------------- */
@@ -122,16 +124,17 @@ static void pick_grad(struct grad_call *c)
 {
     const int axis = c->arg.routine.axis;
     const tarn_shape shape = tarn_shape_get(c->in[0]);
-    c->gin[0] = scatter(c->g, axis, c->in[1], shape, shape.dim[axis]);
+    c->gin[0] = scatter(c->g, axis, c->in[1], shape, shape.dim[axis], c->arg.routine.distinct);
 }
 
 const struct op op_pick = {
     .name = "pick", .arity = 2, .kind = OP_ROUTINE, .grad = pick_grad, .routine = pick_routine
 };
 
-static tarn_tensor pick(tarn_tensor x, int axis, tarn_tensor index)
+static tarn_tensor pick(tarn_tensor x, int axis, tarn_tensor index, bool distinct)
 {
-    const union op_arg arg = lines_arg(axis, 0);
+    union op_arg arg = lines_arg(axis, 0);
+    arg.routine.distinct = distinct;
     tarn_shape s = tarn_shape_get(x);
     s.dim[axis] = tarn_shape_get(index).dim[axis];
     const tarn_tensor in[] = { x, index };
@@ -324,10 +327,17 @@ tarn_tensor tarn_gather(tarn_tensor x, int axis, tarn_tensor index)
         x = tarn_permute(x, to.order);
         const tarn_shape whole = tarn_shape_get(x);
         const tarn_tensor each = index_turned(at, &to, whole, whole.dim[to.axis]);
-        return tarn_permute(pick(x, to.axis, each), to.back);
+        return tarn_permute(pick(x, to.axis, each, false), to.back);
     }
     const tarn_tensor rows = tarn_embedding(to_rows(x, a), in_a_line(at));
     return from_rows(rows, tarn_shape_get(index), a);
+}
+
+tarn_tensor lines_in_order(tarn_tensor x, int axis, tarn_tensor order)
+{
+    if (tarn_failed(x) || tarn_failed(order) || moves_rows(x, axis, order))
+        return tarn_gather(x, axis, order);
+    return pick(x, axis, order, true);
 }
 
 /* The sums of a source that is as long as its index, along an axis that becomes so long. */
@@ -341,7 +351,7 @@ static tarn_tensor summed(tarn_tensor source, int axis, tarn_tensor index, int32
         tarn_shape sums = tarn_shape_get(source);
         const tarn_tensor each = index_turned(index, &as, sums, length);
         sums.dim[as.axis] = length;
-        return tarn_permute(scatter(source, as.axis, each, sums, length), as.back);
+        return tarn_permute(scatter(source, as.axis, each, sums, length, false), as.back);
     }
     const tarn_tensor rows = to_rows(source, axis);
     return from_rows(op_scatter_rows(rows, in_a_line(index), length), to, axis);
@@ -410,10 +420,11 @@ static tarn_tensor index_of_all(const char *name, tarn_tensor x, int axis, tarn_
 {
     const tarn_shape s = tarn_shape_get(x), at = tarn_shape_get(index);
     if (at.rank != 1 || s.dim[axis] < 1 || dtype_is_float(tarn_dtype_get(index)))
-        return graph_fail(
-            x.replica, TARN_ERR_SHAPE,
-            "%s: %s index %s along axis %d of %s: must be whole numbers [N], and the axis have elements",
-            name, tarn_dtype_name(tarn_dtype_get(index)), shape_text(at), axis, shape_text(s));
+        return graph_fail(x.replica, TARN_ERR_SHAPE,
+                          "%s: %s index %s along axis %d of %s: must be whole numbers [N], and the "
+                          "axis have elements",
+                          name, tarn_dtype_name(tarn_dtype_get(index)), shape_text(at), axis,
+                          shape_text(s));
     tarn_shape one = { .rank = s.rank };
     for (int d = 0; d < s.rank; d++)
         one.dim[d] = 1;

@@ -9,6 +9,8 @@
 #define RUN 32          /* positions that are sorted by insertion */
 #define PIECE 64        /* of a merge: TARN_MERGE of kernels/routines.cl */
 #define LEAST_MOST 32   /* found in one pass over a line: TARN_LEAST_MOST of kernels/routines.cl */
+#define LEAST_LINES 16  /* that are sorted by digits, one a piece, */
+#define LEAST_DIGITS 96 /* of so many elements, which pay for the counters */
 #define LONG_LINE 65536 /* one work-item goes through a line: of longer ones there must be */
 #define MANY_LINES 64   /* so many */
 
@@ -76,11 +78,27 @@ bool lines_sort_pass(tarn_shape shape, tarn_dtype dtype, int axis, int keys, int
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
+/* Many lines are sorted by digits, each in one go; merging lets several groups share one. */
+static bool goes_by_digits(const struct lines *l, tarn_dtype keys, bool items)
+{
+    return !items && keys == TARN_I32 && l->count >= LEAST_LINES && l->length >= LEAST_DIGITS &&
+           l->length <= LONG_LINE;
+}
+
 static bool order_routine(const struct node *n, const tarn_shape *in,
                           const struct routine_place *where, int pass, struct routine_pass *out)
 {
-    (void)where;
     const tarn_dtype keys = n->arg.routine.length != 0 ? TARN_I64 : TARN_I32;
+    const struct lines l = lines_of(in[0], n->arg.routine.axis);
+    if (goes_by_digits(&l, keys, where->items)) {
+        *out = (struct routine_pass){ .reads = 1, .function = "tarn_sort_digits", .numbers = 2 };
+        out->pieces = (int32_t)l.count;
+        out->own = l.length;
+        out->cycles = 4 * 256 * 2 + 64.0 * (double)l.length;
+        out->number[0] = l.length;
+        out->number[1] = l.inner;
+        return true;
+    }
     return lines_sort_pass(in[0], keys, n->arg.routine.axis, 0, pass, out);
 }
 
@@ -165,7 +183,7 @@ tarn_tensor tarn_sort(tarn_tensor x, int axis, bool descending, tarn_tensor *ord
     const tarn_tensor at = order_of(x, a, descending);
     if (order != NULL)
         *order = at;
-    return tarn_gather(x, a, at);
+    return lines_in_order(x, a, at);
 }
 
 /* The first k of an order: few of them are sooner found than all are sorted. */
@@ -202,5 +220,5 @@ tarn_tensor tarn_top_k(tarn_tensor x, int k, int axis, bool largest, tarn_tensor
     const tarn_tensor at = first_of_order(x, k, a, largest);
     if (index != NULL)
         *index = at;
-    return tarn_gather(x, a, at);
+    return lines_in_order(x, a, at);
 }

@@ -21,6 +21,8 @@ static struct buffer *buffer_of(const struct plan *plan, const struct param *p,
     switch (p->kind) {
     case PARAM_ARENA:
         return b->arena;
+    case PARAM_KEPT:
+        return plan->kept;
     case PARAM_INPUT:
         return b->inputs[p->slot].buffer;
     case PARAM_OWNED:
@@ -183,14 +185,15 @@ static tarn_status run_calls(tarn_replica *r, const struct plan *plan, int *call
     return TARN_OK;
 }
 
-tarn_status execute_plan(tarn_replica *r, const struct plan *plan, const struct binding *bound)
+tarn_status execute_plan(tarn_replica *r, const struct plan *plan, const struct binding *bound,
+                         int first)
 {
     int called = 0;
     struct binding b = *bound;
     b.replay = plan->replay;
     if (b.replay != NULL)
         replay_begin(b.replay);
-    for (int i = 0; i < plan->kernel_count; i++) {
+    for (int i = first; i < plan->kernel_count; i++) {
         TRY(run_calls(r, plan, &called, i));
         TRY(run_kernel(r, plan, &plan->kernels[i], &b));
         TRY(context_mark(r->context, &plan->after[i]));
@@ -220,7 +223,7 @@ tarn_status execute_loop(tarn_replica *r, const struct plan *plan, struct bindin
     for (b->step = 0; b->step < all; b->step += b->steps) {
         b->steps = all - b->step < most ? all - b->step : most;
         b->serials = serials * (reversed ? all - 1 - b->step : b->step);
-        for (int i = b->step > 0 && plan->once; i < plan->kernel_count; i++)
+        for (int i = b->step > 0 ? plan->once : 0; i < plan->kernel_count; i++)
             TRY(run_kernel(r, plan, &plan->kernels[i], b));
     }
     context_describe(r->context, NULL);

@@ -26,10 +26,10 @@ struct binding {
 /* Enqueues one kernel of a plan, and the products beside it. */
 TARN_CHECKED tarn_status execute_kernel(const struct plan *plan, const struct plan_kernel *k,
                                         const struct binding *b);
-/* Enqueues all of a replica's plan, running calls of the host between; the arena must be large
+/* Enqueues a replica's plan from kernel `first` on, running calls of the host between; the arena must be large
  * enough. Kernels are timed, which waits, where somebody asked for profiles. */
 TARN_CHECKED tarn_status execute_plan(tarn_replica *r, const struct plan *plan,
-                                      const struct binding *b);
+                                      const struct binding *b, int first);
 /* Enqueues the plan of a loop's body for each step; each draws so many random tensors. */
 TARN_CHECKED tarn_status execute_loop(tarn_replica *r, const struct plan *plan, struct binding *b,
                                       uint32_t serials, bool reversed);

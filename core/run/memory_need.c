@@ -44,6 +44,7 @@ struct memory_need memory_need_of(const tarn_replica *r, const struct program *p
     struct memory_need n = { .temporaries = compiled->arena_bytes };
     if (n.temporaries < temporaries_now)
         n.temporaries = temporaries_now;
+    n.temporaries += compiled->kept_bytes;
     n.there = buffer_statistics(r->context).live_bytes - temporaries_now;
     for (int i = 0; i < program->output_count; i++) {
         const struct node *node = &program->nodes[program->outputs[i]];
@@ -73,7 +74,8 @@ static void add_holder(struct holders *h, struct holder x)
 
 static bool lies_in_arena(const struct value *v)
 {
-    return v->place == PLACE_ARENA && v->first >= 0 && v->window_of == 0 && v->room == 0;
+    return v->place == PLACE_ARENA && v->first >= 0 && v->window_of == 0 && v->room == 0 &&
+           !v->kept;
 }
 
 static size_t bytes_at(const struct program_ir *p, int kernel)

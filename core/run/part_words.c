@@ -220,7 +220,7 @@ static tarn_status run(void *arg)
                                .owned = r->owned,
                                .owned_slots = w->slots,
                                .outputs = &out };
-    TRY(execute_plan(r, w->plan, &b));
+    TRY(execute_plan(r, w->plan, &b, 0));
     words->shared = w->words;
     return context_mark(r->context, &words->ready);
 }

@@ -26,6 +26,7 @@ void plan_free(struct plan *plan)
     }
     for (uint32_t i = 0; i < plan->shared_count; i++)
         shared_free(plan->shared[i]);
+    buffer_free(plan->kept);
     free(plan->shared);
     free(plan->calls);
     free(plan->after);
@@ -102,6 +103,7 @@ size_t plan_param_bytes(enum param_kind kind)
     case PARAM_KEY:
         return sizeof(uint64_t);
     case PARAM_ARENA:
+    case PARAM_KEPT:
     case PARAM_OFFSETS:
     case PARAM_INPUT:
     case PARAM_OWNED:
@@ -233,6 +235,7 @@ tarn_status plan_make(struct context *c, const struct program *program,
     plan->once = from->once;
     plan->repeats = from->repeats;
     plan->arena_bytes = from->arena_bytes;
+    plan->kept_bytes = from->kept_bytes;
     plan->output_bytes = calloc((size_t)program->output_count + 1, sizeof *plan->output_bytes);
     if (plan->output_bytes == NULL)
         return out_of_memory();

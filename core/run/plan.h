@@ -47,8 +47,8 @@ struct plan_kernel {
 struct plan {
     uint64_t key[2];
     int group_size; /* work-items of a group */
-    bool once;      /* of a loop's body: the first kernel is launched in the first step only */
-    bool repeats;   /* likewise: a launch of its only other kernel does several steps */
+    int once; /* so many kernels first are launched in the first step of a loop only; else, while what was fixed has not changed, not */
+    bool repeats; /* of a loop's body: a launch of its only other kernel does several steps */
     struct plan_kernel *kernels;
     int kernel_count;
     struct replay *replay; /* of its launches; NULL: each is made anew */
@@ -59,6 +59,9 @@ struct plan {
     int call_count;
     struct kernel_arg *args; /* as many as the largest kernel takes */
     size_t arena_bytes;
+    size_t kept_bytes;
+    struct buffer *kept; /* what the first kernels made; NULL: nothing */
+    uint64_t kept_of; /* a hash of which tensors, and how often they had changed; 0: of none yet */
     uint64_t exchanges,
         received_bytes;    /* under a mesh: collectives, and what a rank receives in them */
     struct plan_loop loop; /* of a loop's body, set before plan_make(); else it has no steps */

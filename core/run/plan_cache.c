@@ -33,6 +33,7 @@
 #define PLANS_EACH_LOOP \
     3 /* and so many more for each loop of a step: what comes before, its body, others */
 
+#define KEEPERS_MOST 4 /* plans that keep what they made of parameters */
 #define COMPILES_EXPECTED 10
 #define REASONS_TOLD 3
 
@@ -111,7 +112,59 @@ static tarn_status run_loop(tarn_replica *r, const struct loop *l, const struct 
     return s;
 }
 
-static tarn_status enqueue(const struct request *q, const struct plan *plan)
+/* What a plan's first kernels make something of, and how often that had been written. */
+static uint64_t state_of(const tarn_replica *r, const struct plan *plan)
+{
+    uint64_t h = r->owned_writes;
+    for (int k = 0; k < plan->once; k++)
+        for (int i = 0; i < plan->kernels[k].param_count; i++) {
+            const struct param *p = &plan->kernels[k].params[i];
+            if (p->kind != PARAM_OWNED)
+                continue;
+            const uint32_t slot = r->graph.owned_slots[p->slot];
+            const struct owned *o = &r->owned[slot];
+            const uint64_t flat = o->flat != 0 ? r->owned[o->flat - 1].writes : 0;
+            const uint64_t state[] = { slot, o->generation, o->writes, flat };
+            h = XXH3_64bits_withSeed(state, sizeof state, h);
+        }
+    return h != 0 ? h : 1;
+}
+
+/* Memory for what a plan keeps; who kept something longest ago, and has not run since, gives his back. */
+static tarn_status need_kept(tarn_replica *r, struct plan *plan)
+{
+    struct plan *p, *next, *oldest = NULL;
+    int count = 0;
+    if (plan->kept_bytes == 0 || plan->kept != NULL)
+        return TARN_OK;
+    HASH_ITER(hh, r->plans->plans, p, next)
+    {
+        oldest = oldest == NULL && p->kept != NULL ? p : oldest;
+        count += p->kept != NULL;
+    }
+    if (count >= KEEPERS_MOST) {
+        buffer_free(oldest->kept);
+        oldest->kept = NULL;
+        oldest->kept_of = 0;
+    }
+    return buffer_new(r->context, plan->kept_bytes, &plan->kept);
+}
+
+/* What is made of fixed tensors alone is made again when one of them has changed, or others are meant. */
+static tarn_status run_plan(tarn_replica *r, struct plan *plan, const struct binding *b)
+{
+    TRY(need_kept(r, plan));
+    const uint64_t now = plan->kept != NULL && plan->call_count == 0 ? state_of(r, plan) : 0;
+    const int first = now != 0 && plan->kept_of == now ? plan->once : 0;
+    plan->kept_of = 0;
+    for (uint32_t i = 0; i < r->owned_count; i++)
+        r->owned[i].writes += r->owned[i].value != 0;
+    TRY(execute_plan(r, plan, b, first));
+    plan->kept_of = now;
+    return TARN_OK;
+}
+
+static tarn_status enqueue(const struct request *q, struct plan *plan)
 {
     tarn_replica *r = q->replica;
     TRY(need_arena(r, plan->arena_bytes));
@@ -124,10 +177,10 @@ static tarn_status enqueue(const struct request *q, const struct plan *plan)
     r->metrics.exchanges += plan->exchanges;
     r->metrics.received_bytes += plan->received_bytes;
     const struct binding b = binding_of(r, q->buffers);
-    return execute_plan(r, plan, &b);
+    return run_plan(r, plan, &b);
 }
 
-static tarn_status run(const struct request *q, const struct plan *plan)
+static tarn_status run(const struct request *q, struct plan *plan)
 {
     trace_begin(q->replica->track, "enqueue");
     const tarn_status status = enqueue(q, plan);
@@ -145,7 +198,9 @@ static uint64_t hash_storage(tarn_replica *r)
     for (uint32_t i = 0; i < r->graph.owned_slot_count; i++) {
         const struct owned *o = &r->owned[r->graph.owned_slots[i]];
         const uint64_t memory = o->flat != 0 ? graph_owned_order(r, o->flat - 1) : i;
-        const uint64_t lies[3] = { memory, o->offset, o->kind == OWNED_KEPT };
+        const uint64_t lies[3] = {
+            memory, o->offset, (uint64_t)(o->kind == OWNED_KEPT) << 1 | snapshot_is_fixed(r, o)
+        };
         h = XXH3_64bits_withSeed(lies, sizeof lies, h);
     }
     return h;
@@ -433,7 +488,7 @@ static tarn_status new_plan(struct request *q, struct plan **out)
 
 struct first_run {
     const struct request *request;
-    const struct plan *plan;
+    struct plan *plan;
 };
 
 static tarn_status run_and_finish(void *arg)
@@ -445,7 +500,7 @@ static tarn_status run_and_finish(void *arg)
 
 /* Drivers finish kernels at their first launch, some of them in the thread that calls: that is
  * compilation too, so it has a large stack; wait and count it. */
-static tarn_status run_first(const struct request *q, const struct plan *plan)
+static tarn_status run_first(const struct request *q, struct plan *plan)
 {
     tarn_replica *r = q->replica;
     struct timespec start;

@@ -2,14 +2,25 @@
 /* A replica's graph as a program. In: a replica. Out: what the compiler may know of it. */
 #include "run/snapshot.h"
 
+#include "env.h"
+
 #include <stdlib.h>
+
+bool snapshot_is_fixed(const tarn_replica *r, const struct owned *o)
+{
+    const bool assigned = o->value != 0 || (o->flat != 0 && r->owned[o->flat - 1].value != 0);
+    const bool room = r->memory_limit == 0 && env_number(ENV_MEMORY_LIMIT) <= 0;
+    return !r->training && room && replica_mesh(r) == NULL && !assigned &&
+           (o->kind == OWNED_PARAMETER || o->kind == OWNED_BUFFER || o->lasting);
+}
 
 static struct storage storage_of(const tarn_replica *r, uint32_t slot)
 {
     const struct owned *o = &r->owned[slot];
     return (struct storage){ .memory = o->flat != 0 ? o->flat - 1 : slot,
                              .offset = o->offset,
-                             .kept = o->kind == OWNED_KEPT };
+                             .kept = o->kind == OWNED_KEPT,
+                             .fixed = snapshot_is_fixed(r, o) };
 }
 
 tarn_status snapshot_take(const tarn_replica *r, const uint32_t *outputs, int count, bool effects,

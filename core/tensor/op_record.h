@@ -159,6 +159,7 @@ union op_arg {
         int32_t axis; /* along which lines go; -1: one line of all */
         /* Of the result's lines; or whether a cumulative sum goes backwards, or an order is by int64. */
         int32_t length;
+        int32_t distinct; /* no line of the index names an element twice */
     } routine;
     struct {
         uint32_t owned;

@@ -294,6 +294,7 @@ tarn_status owned_read(tarn_replica *r, const struct owned *o, void *out)
 
 tarn_status owned_write(tarn_replica *r, const struct owned *o, const void *data)
 {
+    r->owned_writes++;
     const tarn_status s = owned_bytes(o) > 0 ? put(r, o, data) : TARN_OK;
     return s == TARN_OK ? s : replica_fail(r, s, NULL);
 }

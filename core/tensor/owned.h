@@ -26,6 +26,8 @@ struct owned {
     bool frozen;         /* a parameter that gets no gradient, and so stays as it is */
     bool assigned;       /* in this step */
     uint32_t value;      /* node that was assigned in this step, or 0 */
+    uint64_t writes;     /* steps that assigned it */
+    bool lasting;        /* kept, and meant to stay as it is, as what a norm is folded into */
     bool together;       /* what was assigned is the same on all replicas */
     bool apart;          /* a buffer: a training step left another value on each replica */
     bool fresh;          /* kept in this step: has no contents when the step fails */

@@ -91,6 +91,7 @@ struct tarn_replica {
     struct graph graph;
     struct owned *owned;
     uint32_t owned_count, owned_capacity;
+    uint64_t owned_writes; /* how often the host wrote any of them */
     struct resource *resources;
     struct plan_cache *plans;
     struct known *known; /* values that the program waits for; NULL: it never did */

@@ -297,8 +297,8 @@ void compile_case(const struct graph_case *g, const struct target *t, struct ker
 
 static void add_launch(const struct planned_kernel *k, int group_size, struct text *out)
 {
-    static const char *const kinds[] = { "skip",   "arena",  "at",     "input", "owned", "output",
-                                         "shared", "number", "serial", "key",   "rank" };
+    static const char *const kinds[] = { "skip",   "arena",  "kept",   "at",     "input", "owned",
+                                         "output", "shared", "number", "serial", "key",   "rank" };
     text_add(out, "/* %s: %d groups of %d; ", k->name, k->groups, group_size);
     for (int i = 0; i < k->param_count; i++)
         text_add(out, "%s%s %u", i > 0 ? ", " : "", kinds[k->params[i].kind],

@@ -60,7 +60,18 @@ Test(sorting, special_values)
     tarn_close(r);
 }
 
-static void check_lines(tarn_replica *r, int outer, int length, int inner)
+/* Whole numbers, of which many are equal; numbers that differ in all bits; such as differ in the last eight alone. */
+enum numbers { FEW, ALL_BITS, LAST_BITS };
+
+static float number_of(enum numbers kind, unsigned state)
+{
+    const float whole = (float)(int)(state >> 25) - 64;
+    return kind == FEW        ? whole
+           : kind == ALL_BITS ? whole + (float)(state & 0xffffff) * 0x1p-24f
+                              : 1 + (float)(state >> 24) * 0x1p-23f;
+}
+
+static void check_lines(tarn_replica *r, int outer, int length, int inner, enum numbers kind)
 {
     const int count = outer * length * inner;
     float *x = malloc((size_t)count * sizeof *x);
@@ -69,7 +80,7 @@ static void check_lines(tarn_replica *r, int outer, int length, int inner)
     cr_assert(x != NULL && at != NULL);
     for (int i = 0; i < count; i++) {
         state = state * 1664525U + 1013904223U;
-        x[i] = (float)(int)(state >> 25) - 64;
+        x[i] = number_of(kind, state);
     }
     const tarn_shape shape = TARN_SHAPE(outer, length, inner);
     read_all(tarn_argsort(tarn_from(r, shape, TARN_F32, x), 1, false), at,
@@ -98,8 +109,12 @@ static void check_lengths(const char *name, const char *word)
     tarn_replica *r = open_with(name, word);
     const int lengths[] = { 1, 2, 31, 32, 33, 64, 65, 127, 129, 4097 };
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-        check_lines(r, i % 2 == 0 ? 3 : 17, lengths[i], i % 3 == 0 ? 1 : 2);
-    check_lines(r, 1, 100003, 1);
+        check_lines(r, i % 2 == 0 ? 3 : 17, lengths[i], i % 3 == 0 ? 1 : 2, FEW);
+    check_lines(r, 1, 100003, 1, FEW);
+    for (int kind = FEW; kind <= LAST_BITS; kind++) {
+        check_lines(r, 20, 300, 1, (enum numbers)kind);
+        check_lines(r, 7, 300, 3, (enum numbers)kind);
+    }
     tarn_close(r);
 }
 
@@ -377,12 +392,11 @@ static void check_wide_extremes(const char *schedule)
             *w = isnan(from[i][c]) || from[i][c] > *w ? from[i][c] : *w;
         }
     }
-    const tarn_tensor rows = tarn_reshape(tarn_from(r, TARN_SHAPE(TERMS), TARN_I32, index),
-                                          TARN_SHAPE(TERMS, 1));
-    const tarn_tensor y =
-        tarn_scatter_max(tarn_full(r, TARN_SHAPE(ROWS, WIDTH), -2), 0,
-                         tarn_broadcast_to(rows, TARN_SHAPE(TERMS, WIDTH)),
-                         tarn_from(r, TARN_SHAPE(TERMS, WIDTH), TARN_F32, from));
+    const tarn_tensor rows =
+        tarn_reshape(tarn_from(r, TARN_SHAPE(TERMS), TARN_I32, index), TARN_SHAPE(TERMS, 1));
+    const tarn_tensor y = tarn_scatter_max(tarn_full(r, TARN_SHAPE(ROWS, WIDTH), -2), 0,
+                                           tarn_broadcast_to(rows, TARN_SHAPE(TERMS, WIDTH)),
+                                           tarn_from(r, TARN_SHAPE(TERMS, WIDTH), TARN_F32, from));
     read_all(y, got, sizeof got);
     for (int k = 0; k < ROWS; k++)
         for (int c = 0; c < WIDTH; c++)
@@ -391,6 +405,42 @@ static void check_wide_extremes(const char *schedule)
                       (double)want[k][c]);
     tarn_close(r);
     unsetenv("TARN_SCHEDULE");
+}
+
+/* A sorted line's gradient goes back to where each element was, and of the first few of a line the others' is 0. */
+Test(sorting, gradients_of_orders)
+{
+    enum { LINES = 20, LENGTH = 200, FIRST = 40 };
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    static float x[LINES][LENGTH], g[LINES][LENGTH], got[LINES][LENGTH];
+    static int32_t at[LINES * LENGTH];
+    for (int i = 0; i < LINES * LENGTH; i++) {
+        x[i / LENGTH][i % LENGTH] = (float)(i * 7919 % 611) - 300;
+        g[i / LENGTH][i % LENGTH] = (float)(i % 97) - 48.5f;
+    }
+    const tarn_shape all = TARN_SHAPE(LINES, LENGTH), some = TARN_SHAPE(LINES, FIRST);
+    for (int k = 0; k < 2; k++) {
+        const tarn_tensor t = tarn_from(r, all, TARN_F32, x);
+        tarn_tensor order, slope;
+        const tarn_tensor y =
+            k ? tarn_top_k(t, FIRST, 1, true, &order) : tarn_sort(t, 1, false, &order);
+        const tarn_tensor times = tarn_from(r, k ? some : all, TARN_F32, g);
+        tarn_gradients(tarn_sum(tarn_mul(y, times), TARN_ALL, false), &t, 1, &slope);
+        read_all(order, at, (size_t)tarn_shape_count(k ? some : all) * sizeof *at);
+        read_all(slope, got, sizeof got);
+        const int length = k ? FIRST : LENGTH;
+        for (int l = 0; l < LINES; l++)
+            for (int i = 0; i < LENGTH; i++) {
+                float want = 0;
+                for (int j = 0; j < length; j++)
+                    if (at[l * length + j] == i)
+                        want = g[(l * length + j) / LENGTH][(l * length + j) % LENGTH];
+                cr_expect_eq(got[l][i], want, "%d [%d,%d]: %g, not %g", k, l, i, (double)got[l][i],
+                             (double)want);
+            }
+    }
+    tarn_close(r);
 }
 
 Test(sorting, scattered_extremes_of_rows)

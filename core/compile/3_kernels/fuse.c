@@ -174,7 +174,7 @@ static int after_readers(const struct program_ir *p, const struct progress *g, c
  * what it overwrites. */
 static int earliest(const struct program_ir *p, const struct progress *g, const struct nest *n)
 {
-    int kernel = p->once && !at(p, n)->once;
+    int kernel = at(p, n)->once ? 0 : p->once;
     for (int e = 0; e < n->expr_count; e++) {
         if (n->exprs[e].kind != EXPR_LOAD)
             continue;
@@ -412,8 +412,8 @@ static void spread_tiny(struct program_ir *p, const struct placing *s, const str
         return;
     const int alone = earliest(p, &s->progress, n);
     here->tiny = false;
-    here->tiny = earliest(p, &s->progress, n) > alone ||
-                 s->tiny[alone] + here->work <= tiny_work(p);
+    here->tiny =
+        earliest(p, &s->progress, n) > alone || s->tiny[alone] + here->work <= tiny_work(p);
 }
 
 /* The kernel of a nest that has so much room in each; *weight: what comes with it. */
@@ -472,9 +472,13 @@ static tarn_status place_nests(struct program_ir *p, const struct uses *u)
     if (s.progress.written == NULL || s.progress.read == NULL || s.weights.least == NULL ||
         s.tiny == NULL || (chains && s.chains == NULL))
         return out_of_memory();
-    /* First what computes, in order; then what writes tensors that others read. */
+    /* First what is made once, then what computes, in order; then what writes tensors that others read. */
     for (int i = 0; i < p->nest_count; i++)
-        if (!writes_out(p, &p->nests[i]))
+        if (p->placements[i].once)
+            place_nest(p, u, &s, &p->nests[i]);
+    p->once = p->kernel_count;
+    for (int i = 0; i < p->nest_count; i++)
+        if (!p->placements[i].once && !writes_out(p, &p->nests[i]))
             place_nest(p, u, &s, &p->nests[i]);
     if (p->target->fuse && !p->target->items && has_calls(p)) {
         sink_to_update(p, u);
@@ -502,7 +506,7 @@ tarn_status fuse(struct program_ir *p)
         at(p, n)->kernel = at(p, n)->part_axis = at(p, n)->chain = -1;
         at(p, n)->row_axis = worthy_row_axis(p, n);
     }
-    find_once(p);
+    find_once(p, &u);
     const bool by_rows = share_rows_of_loop(p, &u);
     TRY(place_nests(p, &u));
     if (p->target->items && !uses_build(p, &u))

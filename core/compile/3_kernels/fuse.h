@@ -65,9 +65,10 @@ struct repetition {
 };
 /* Makes the copies; those of one chain come one after the other (item_copies.c). False without memory. */
 bool repeat_nests(struct program_ir *p, const struct repetition *list, int count);
-/* Of a loop's body (repeat.c): which nests make the same in all steps; before nests are placed, that small ones are
- * shared by rows, too, where all are; and at last whether one launch can do all steps of these. */
-void find_once(struct program_ir *p);
+/* Of a loop's body (repeat.c): which nests make the same in all steps, and of what runs again and again, which make the
+ * same in all runs; before nests are placed, that small ones are shared by rows, too, where all are; and at last whether one
+ * launch can do all steps of these. */
+void find_once(struct program_ir *p, const struct uses *u);
 bool share_rows_of_loop(struct program_ir *p, const struct uses *u);
 bool can_repeat(const struct program_ir *p, const struct uses *u);
 /* Lets kernels make transforms again that others would have to keep for them (again.c). Needs kernels; adds nests,

@@ -28,8 +28,9 @@ static bool alone(const struct users *u, int value, int nest)
 /* A temporary of which there is one copy. */
 static bool is_plain(const struct value *v)
 {
-    return v->place == PLACE_ARENA && v->first >= 0 && v->copy_stride == 0 && v->part_stride == 0 &&
-           v->worker_stride == 0 && v->room == 0 && !v->by_part && v->bytes > 0;
+    return v->place == PLACE_ARENA && v->first >= 0 && !v->kept && v->copy_stride == 0 &&
+           v->part_stride == 0 && v->worker_stride == 0 && v->room == 0 && !v->by_part &&
+           v->bytes > 0;
 }
 
 /* Whether every load of a value is of the very element that the nest stores. */

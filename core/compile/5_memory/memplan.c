@@ -25,7 +25,7 @@ static size_t rounded(const struct value *v)
 
 static bool is_temporary(const struct value *v)
 {
-    return v->place == PLACE_ARENA && v->first >= 0 && v->room == 0;
+    return v->place == PLACE_ARENA && v->first >= 0 && v->room == 0 && !v->kept;
 }
 
 /* First fit: the lowest offset with room. */
@@ -97,9 +97,20 @@ static bool list_events(const struct program_ir *p, struct events *e)
     return true;
 }
 
+/* What is kept lies side by side. */
+static void place_kept(struct program_ir *p)
+{
+    for (int i = 0; i < p->value_count; i++)
+        if (p->values[i].kept) {
+            p->values[i].offset = p->kept_bytes;
+            p->kept_bytes += rounded(&p->values[i]);
+        }
+}
+
 void memplan(struct program_ir *p)
 {
     struct events e;
+    place_kept(p);
     struct holes h = { .count = 1 };
     h.list = arena_take(p->arena, ((size_t)p->value_count + 2) * sizeof *h.list);
     if (h.list == NULL || !list_events(p, &e))

@@ -36,7 +36,8 @@ struct param param_of(const struct value *v)
         [PLACE_ARENA] = PARAM_ARENA, [PLACE_INPUT] = PARAM_INPUT,   [PLACE_OWNED] = PARAM_OWNED,
         [PLACE_LEFT] = PARAM_OWNED,  [PLACE_OUTPUT] = PARAM_OUTPUT, [PLACE_SHARED] = PARAM_SHARED
     };
-    return (struct param){ .kind = kinds[v->place], .slot = v->place == PLACE_ARENA ? 0 : v->slot };
+    return (struct param){ .kind = v->kept ? PARAM_KEPT : kinds[v->place],
+                           .slot = v->place == PLACE_ARENA ? 0 : v->slot };
 }
 
 static bool has_offset(const struct value *v)
@@ -110,27 +111,21 @@ static bool collect_uses(struct printer *pr, struct planned_kernel *k)
 static void print_params(struct text *t, const struct planned_kernel *k, bool repeats)
 {
     static const char *const words[] = {
-        [PARAM_SKIP] = "const int skip",
-        [PARAM_ARENA] = "__global uchar *arena",
-        [PARAM_OFFSETS] = "__global const ulong *offset",
-        [PARAM_INPUT] = "__global uchar *input",
-        [PARAM_OWNED] = "__global uchar *owned",
-        [PARAM_OUTPUT] = "__global uchar *output",
-        [PARAM_SHARED] = "__global uchar *shared",
-        [PARAM_NUMBER] = "const float number",
-        [PARAM_SERIAL] = "const uint serial",
-        [PARAM_KEY] = "const ulong key",
-        [PARAM_COORDINATE] = "const uint coordinate",
-        [PARAM_STEP] = "const int step",
-        [PARAM_STEPS] = "const int steps",
+        [PARAM_SKIP] = "const int skip",           [PARAM_ARENA] = "__global uchar *arena",
+        [PARAM_KEPT] = "__global uchar *kept",     [PARAM_OFFSETS] = "__global const ulong *offset",
+        [PARAM_INPUT] = "__global uchar *input",   [PARAM_OWNED] = "__global uchar *owned",
+        [PARAM_OUTPUT] = "__global uchar *output", [PARAM_SHARED] = "__global uchar *shared",
+        [PARAM_NUMBER] = "const float number",     [PARAM_SERIAL] = "const uint serial",
+        [PARAM_KEY] = "const ulong key",           [PARAM_COORDINATE] = "const uint coordinate",
+        [PARAM_STEP] = "const int step",           [PARAM_STEPS] = "const int steps",
         [PARAM_SERIALS] = "const uint serials",
     };
     for (int i = 0; i < k->param_count; i++) {
         const struct param *p = &k->params[i];
         const bool alone = p->kind == PARAM_SKIP || p->kind == PARAM_ARENA ||
-                           p->kind == PARAM_OFFSETS || p->kind == PARAM_KEY ||
-                           p->kind == PARAM_STEP || p->kind == PARAM_STEPS ||
-                           p->kind == PARAM_SERIALS;
+                           p->kind == PARAM_KEPT || p->kind == PARAM_OFFSETS ||
+                           p->kind == PARAM_KEY || p->kind == PARAM_STEP ||
+                           p->kind == PARAM_STEPS || p->kind == PARAM_SERIALS;
         const bool grows = repeats && (p->kind == PARAM_STEP || p->kind == PARAM_SERIAL);
         text_add(t, "%s%s", i == 0 ? "" : ", ", words[p->kind] + (grows ? strlen("const ") : 0));
         if (!alone)
@@ -167,7 +162,7 @@ static void print_values(const struct printer *pr, struct text *t, struct planne
         if (v->place == PLACE_SCRATCH)
             text_add(t, "(__local uchar *)scratch + %zu", v->offset);
         else if (v->place == PLACE_ARENA)
-            text_add(t, "arena");
+            text_add(t, v->kept ? "kept" : "arena");
         else
             text_add(t, "%s%u", places[v->place], v->slot);
         if (has_offset(v)) {
