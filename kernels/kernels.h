@@ -15,6 +15,8 @@ extern const unsigned char kernel_text_routines[];
 extern const size_t kernel_text_routines_size;
 extern const unsigned char kernel_text_attention[];
 extern const size_t kernel_text_attention_size;
+extern const unsigned char kernel_text_sorting[];
+extern const size_t kernel_text_sorting_size;
 extern const unsigned char kernel_text_routines_long[];
 extern const size_t kernel_text_routines_long_size;
 extern const unsigned char kernel_text_routines_double[];

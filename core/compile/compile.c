@@ -123,6 +123,7 @@ static void describe(const struct program_ir *p, int kernel, char *out, size_t c
 const char *const kernel_head[2] = { (const char *)kernel_text_prelude,
                                      (const char *)kernel_text_random };
 
+const char *const kernel_sorting = (const char *)kernel_text_sorting;
 const char *const kernel_routines = (const char *)kernel_text_routines;
 const char *const kernel_attention = (const char *)kernel_text_attention;
 const char *const kernel_routines_long = (const char *)kernel_text_routines_long;

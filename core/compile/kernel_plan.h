@@ -89,10 +89,11 @@ struct kernel_plan {
 
 /* What stands before every kernel: kernels/prelude.cl and random.cl. */
 extern const char *const kernel_head[2];
-/* What stands before those that call routines: kernels/routines.cl, what more there is of int64 and float64, and
+/* What stands before those that call routines: kernels/sorting.cl and routines.cl, what more there is of int64 and float64, and
  * kernels/attention.cl. */
-extern const char *const kernel_routines,
-    *const kernel_routines_long, *const kernel_routines_double, *const kernel_attention;
+extern const char *const kernel_sorting, *const kernel_routines, *const kernel_routines_long,
+                                                                     *const kernel_routines_double,
+                                                                         *const kernel_attention;
 /* What stands before those with values of the half types, int64 and float64: kernels/half.cl, long.cl and double.cl. */
 extern const char *const kernel_half, *const kernel_long, *const kernel_double;
 /* Functions, of which those that a kernel calls stand before it: kernels/math.cl. */

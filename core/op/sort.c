@@ -7,8 +7,8 @@
 #include "tensor/shape.h"
 
 #define RUN 32          /* positions that are sorted by insertion */
-#define PIECE 64        /* of a merge: TARN_MERGE of kernels/routines.cl */
-#define LEAST_MOST 32   /* found in one pass over a line: TARN_LEAST_MOST of kernels/routines.cl */
+#define PIECE 64        /* of a merge: TARN_MERGE of kernels/sorting.cl */
+#define LEAST_MOST 32   /* found in one pass over a line: TARN_LEAST_MOST of kernels/sorting.cl */
 #define LEAST_LINES 16  /* that are sorted by digits, one a piece, */
 #define LEAST_DIGITS 96 /* of so many elements, which pay for the counters */
 #define LONG_LINE 65536 /* one work-item goes through a line: of longer ones there must be */

@@ -8,7 +8,7 @@
 #include "tensor/shape.h"
 
 enum {
-    DIGIT_BITS = 8,   /* so a chunk has 256 counters: TARN_DIGITS of kernels/routines.cl */
+    DIGIT_BITS = 8,   /* so a chunk has 256 counters: TARN_DIGITS of kernels/sorting.cl */
     CHUNK = 1024,     /* positions, at least */
     MOST_CHUNKS = 64, /* of a line, whose counts one piece adds up */
 };

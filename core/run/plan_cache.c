@@ -18,6 +18,7 @@
 #include "run/execute.h"
 #include "run/local_program.h"
 #include "run/loop.h"
+#include "run/kept_values.h"
 #include "run/memory_need.h"
 #include "run/outline.h"
 #include "run/parts.h"
@@ -33,7 +34,6 @@
 #define PLANS_EACH_LOOP \
     3 /* and so many more for each loop of a step: what comes before, its body, others */
 
-#define KEEPERS_MOST 4 /* plans that keep what they made of parameters */
 #define COMPILES_EXPECTED 10
 #define REASONS_TOLD 3
 
@@ -112,58 +112,6 @@ static tarn_status run_loop(tarn_replica *r, const struct loop *l, const struct 
     return s;
 }
 
-/* What a plan's first kernels make something of, and how often that had been written. */
-static uint64_t state_of(const tarn_replica *r, const struct plan *plan)
-{
-    uint64_t h = r->owned_writes;
-    for (int k = 0; k < plan->once; k++)
-        for (int i = 0; i < plan->kernels[k].param_count; i++) {
-            const struct param *p = &plan->kernels[k].params[i];
-            if (p->kind != PARAM_OWNED)
-                continue;
-            const uint32_t slot = r->graph.owned_slots[p->slot];
-            const struct owned *o = &r->owned[slot];
-            const uint64_t flat = o->flat != 0 ? r->owned[o->flat - 1].writes : 0;
-            const uint64_t state[] = { slot, o->generation, o->writes, flat };
-            h = XXH3_64bits_withSeed(state, sizeof state, h);
-        }
-    return h != 0 ? h : 1;
-}
-
-/* Memory for what a plan keeps; who kept something longest ago, and has not run since, gives his back. */
-static tarn_status need_kept(tarn_replica *r, struct plan *plan)
-{
-    struct plan *p, *next, *oldest = NULL;
-    int count = 0;
-    if (plan->kept_bytes == 0 || plan->kept != NULL)
-        return TARN_OK;
-    HASH_ITER(hh, r->plans->plans, p, next)
-    {
-        oldest = oldest == NULL && p->kept != NULL ? p : oldest;
-        count += p->kept != NULL;
-    }
-    if (count >= KEEPERS_MOST) {
-        buffer_free(oldest->kept);
-        oldest->kept = NULL;
-        oldest->kept_of = 0;
-    }
-    return buffer_new(r->context, plan->kept_bytes, &plan->kept);
-}
-
-/* What is made of fixed tensors alone is made again when one of them has changed, or others are meant. */
-static tarn_status run_plan(tarn_replica *r, struct plan *plan, const struct binding *b)
-{
-    TRY(need_kept(r, plan));
-    const uint64_t now = plan->kept != NULL && plan->call_count == 0 ? state_of(r, plan) : 0;
-    const int first = now != 0 && plan->kept_of == now ? plan->once : 0;
-    plan->kept_of = 0;
-    for (uint32_t i = 0; i < r->owned_count; i++)
-        r->owned[i].writes += r->owned[i].value != 0;
-    TRY(execute_plan(r, plan, b, first));
-    plan->kept_of = now;
-    return TARN_OK;
-}
-
 static tarn_status enqueue(const struct request *q, struct plan *plan)
 {
     tarn_replica *r = q->replica;
@@ -177,7 +125,7 @@ static tarn_status enqueue(const struct request *q, struct plan *plan)
     r->metrics.exchanges += plan->exchanges;
     r->metrics.received_bytes += plan->received_bytes;
     const struct binding b = binding_of(r, q->buffers);
-    return run_plan(r, plan, &b);
+    return kept_values_run(r, r->plans->plans, plan, &b);
 }
 
 static tarn_status run(const struct request *q, struct plan *plan)

@@ -19,7 +19,7 @@ enum op_kind {
     OP_TRANSFORM, /* sums of in[0] times small constants, given by `transform`; the compiler's own */
     OP_GATHER,    /* in[0] rows by the int32 index in[1] */
     OP_CONCAT,
-    OP_ROUTINE,  /* functions of kernels/routines.cl over whole operands, given by `routine` */
+    OP_ROUTINE, /* functions of kernels/routines.cl and sorting.cl over whole operands, given by `routine` */
     OP_COMPOSED, /* other nodes, which `expand` makes for the compiler; recorded as one */
     OP_HOST,     /* a function of the host, run between kernels on the replica's thread */
     OP_EFFECT    /* assign */

@@ -120,6 +120,36 @@ static void run(const char *fuse, struct seen *s)
     unsetenv("TARN_FUSE");
 }
 
+/* Images of many sizes, which are as many plans: more than may keep something. */
+static void evaluate_sizes(const char *fuse, float y[][CHANNELS])
+{
+    enum { SIZES = 20, ROUNDS = 2 };
+    setenv("TARN_FUSE", fuse, 1);
+    tarn_replica *r = open_first();
+    tarn_train(r, false);
+    for (int k = 0; k < ROUNDS * SIZES; k++) {
+        const tarn_shape s = TARN_SHAPE(1, 16, 5, 5 + k % SIZES);
+        tarn_tensor x = tarn_sin(tarn_cast(tarn_arange(r, (int32_t)tarn_shape_count(s)), TARN_F32));
+        x = tarn_use_conv2d(tarn_reshape(x, s), "wide", CHANNELS, 3, (tarn_conv2d_options){ 0 });
+        x = tarn_use_conv2d(x, "next", CHANNELS, 3, (tarn_conv2d_options){ 0 });
+        const tarn_tensor mean = tarn_keep(tarn_mean(x, TARN_AXES(2, 3), false));
+        cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+        read_all(mean, y[k], sizeof y[k]);
+        tarn_drop(mean);
+    }
+    tarn_close(r);
+    unsetenv("TARN_FUSE");
+}
+
+Test(once, more_plans_than_keep_something)
+{
+    static float fused[MOST][CHANNELS], plain[MOST][CHANNELS];
+    evaluate_sizes("1", fused);
+    evaluate_sizes("0", plain);
+    for (int k = 0; k < MOST; k++)
+        cr_expect_arr_eq(fused[k], plain[k], sizeof fused[k], "evaluation %d", k);
+}
+
 Test(once, as_if_made_each_time)
 {
     static struct seen fused, plain;

@@ -463,7 +463,7 @@ static void print_functions(const struct program_ir *p, int kernel, const char *
     const bool routines = calls_routines(p, kernel);
     const bool longs = has_dtype(p, kernel, TARN_I64), doubles = has_dtype(p, kernel, TARN_F64);
     if (routines)
-        text_add(out, "#ifndef TARN_ROUTINE\n%s#endif\n", kernel_routines);
+        text_add(out, "#ifndef TARN_ROUTINE\n%s%s#endif\n", kernel_sorting, kernel_routines);
     if (strstr(text, "F16_") != NULL)
         text_add(out, "#ifndef TARN_TO_F16_1\n%s#endif\n", kernel_half);
     if (longs)
