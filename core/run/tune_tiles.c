@@ -228,6 +228,8 @@ static tarn_status make_plan(struct tuning *t, struct plan **out)
     tarn_status status = compile_program(t->program, t->target, &compiled);
     if (status == TARN_OK)
         status = plan_make(t->replica->context, t->program, &compiled, *out);
+    if (status == TARN_OK && (*out)->kept_bytes > 0)
+        status = zeros(t->replica->context, (*out)->kept_bytes, &(*out)->kept);
     kernel_plan_free(&compiled);
     if (status == TARN_OK)
         return TARN_OK;
@@ -271,12 +273,10 @@ static tarn_status compare(struct tuning *t, const struct plan *a, const struct 
     return *ratio < 1 ? time_ratio(c, &first, &second, TURNS, ratio) : TARN_OK;
 }
 
-/* The arena of the plan that needs most, and what each keeps. */
-static tarn_status need_memory(struct tuning *t, struct plan *plan)
+/* The arena of the plan that needs most. */
+static tarn_status need_arena(struct tuning *t, const struct plan *plan)
 {
     struct buffer **arena = &t->memory.binding.arena;
-    if (plan->kept_bytes > 0 && plan->kept == NULL)
-        TRY(zeros(t->replica->context, plan->kept_bytes, &plan->kept));
     if (plan->arena_bytes == 0 || (*arena != NULL && buffer_bytes(*arena) >= plan->arena_bytes))
         return TARN_OK;
     buffer_free(*arena);
@@ -300,7 +300,7 @@ static tarn_status try_number(struct tuning *t, int turn, int number)
             t->target->tiles[i].number = number;
     }
     TRY(make_plan(t, &plan));
-    tarn_status status = need_memory(t, plan);
+    tarn_status status = need_arena(t, plan);
     bool any = false;
     for (int i = 0; i < t->sums.count && status == TARN_OK; i++) {
         const int k = t->sums.list[i].kernel;
@@ -323,7 +323,7 @@ static tarn_status try_number(struct tuning *t, int turn, int number)
     if (t->best != t->first)
         plan_free(t->best);
     t->best = plan;
-    return need_memory(t, plan);
+    return need_arena(t, plan);
 }
 
 /* Nobody is to have a slower step for it: as a whole, too, the tuned one must be faster. */

@@ -165,3 +165,20 @@ Test(once, as_if_made_each_time)
                      (unsigned long long)fused.launches[steady[i]],
                      (unsigned long long)fused.launches[steady[i] - 1]);
 }
+
+/* Kernels that are measured on memory of their own have room for what they keep, too. */
+Test(once, with_measured_tiles)
+{
+    static struct seen s;
+    setenv("TARN_TUNE", "1", 1);
+    tarn_replica *r = open_first();
+    for (int i = 0; i < 3; i++) {
+        s.count = 0; /* the same image */
+        evaluate(r, "a", &s);
+        memcpy(s.y[MOST - 1 - i], s.y[0], sizeof s.y[0]);
+    }
+    cr_expect_arr_eq(s.y[MOST - 1], s.y[MOST - 2], sizeof s.y[0]);
+    cr_expect_arr_eq(s.y[MOST - 1], s.y[MOST - 3], sizeof s.y[0]);
+    tarn_close(r);
+    unsetenv("TARN_TUNE");
+}
