@@ -91,8 +91,9 @@ static void find_once_of_runs(struct program_ir *p, const struct uses *u)
     }
     for (int i = 0; i < p->nest_count; i++)
         work += p->placements[i].once ? p->placements[i].work : 0;
-    for (int i = 0; i < p->nest_count; i++) /* runs in which it is made again have a launch more */
-        p->placements[i].once &= work > p->target->fusion.tiny_work;
+    /* A run in which it is made again has a launch more: that is worth it for the eighth run that has not. */
+    for (int i = 0; i < p->nest_count; i++)
+        p->placements[i].once &= 8 * work > p->target->fusion.tiny_work;
     for (int i = 0; i < p->nest_count; i++)
         for (int s = 0; p->placements[i].once && s < p->nests[i].stores; s++)
             p->values[p->nests[i].store[s].value].kept = true;
