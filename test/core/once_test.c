@@ -150,14 +150,28 @@ Test(once, more_plans_than_keep_something)
         cr_expect_arr_eq(fused[k], plain[k], sizeof fused[k], "evaluation %d", k);
 }
 
+static void compare(const char *schedule, struct seen *fused)
+{
+    static struct seen plain;
+    setenv("TARN_SCHEDULE", schedule, 1);
+    run("1", fused);
+    run("0", &plain);
+    cr_assert_eq(fused->count, plain.count);
+    for (int i = 0; i < fused->count; i++)
+        cr_expect_arr_eq(fused->y[i], plain.y[i], sizeof fused->y[i], "evaluation %d", i);
+    unsetenv("TARN_SCHEDULE");
+}
+
+Test(once, as_if_made_each_time_for_a_gpu)
+{
+    static struct seen fused;
+    compare("gpu", &fused);
+}
+
 Test(once, as_if_made_each_time)
 {
-    static struct seen fused, plain;
-    run("1", &fused);
-    run("0", &plain);
-    cr_assert_eq(fused.count, plain.count);
-    for (int i = 0; i < fused.count; i++)
-        cr_expect_arr_eq(fused.y[i], plain.y[i], sizeof fused.y[i], "evaluation %d", i);
+    static struct seen fused;
+    compare("cpu", &fused);
     static const int steady[] = { 1, 3, 5, 7, 13, 15, 17 };
     for (size_t i = 0; i < sizeof steady / sizeof *steady; i++)
         cr_expect_lt(fused.launches[steady[i]], fused.launches[steady[i] - 1],
