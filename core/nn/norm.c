@@ -21,8 +21,8 @@ tarn_batch_norm tarn_batch_norm_make_with(tarn_replica *r, const char *name, int
                    name);
         return n;
     }
-    n.weight = o.no_affine ? TARN_NONE
-                           : layer_filled(r, OWNED_PARAMETER, name, "weight", channels, 1.0);
+    n.weight =
+        o.no_affine ? TARN_NONE : layer_filled(r, OWNED_PARAMETER, name, "weight", channels, 1.0);
     n.bias =
         o.no_affine ? TARN_NONE : layer_filled(r, OWNED_PARAMETER, name, "bias", channels, 0.0);
     n.running_mean = layer_filled(r, OWNED_BUFFER, name, "running_mean", channels, 0.0);
