@@ -294,8 +294,8 @@ Test(use, refuses, .timeout = 300)
     refused(r, TARN_ERR_ARGUMENT, "use_conv2d c: it was made with other options");
     (void)tarn_use_conv2d(ramp(r, TARN_SHAPE(2, 3, 5, 5)), "c", 3, 5, half);
     refused(r, TARN_ERR_ARGUMENT, "use_conv2d c: it was made with window[0] 3, not 5");
-    (void)tarn_use_parameter(r, "p", TARN_SHAPE(3), (tarn_init){ TARN_INIT_CONSTANT });
-    (void)tarn_use_parameter(r, "p", TARN_SHAPE(4), (tarn_init){ TARN_INIT_CONSTANT });
+    (void)tarn_use_parameter(r, "p", TARN_SHAPE(3), (tarn_init){ TARN_INIT_CONSTANT, .a = 0 });
+    (void)tarn_use_parameter(r, "p", TARN_SHAPE(4), (tarn_init){ TARN_INIT_CONSTANT, .a = 0 });
     refused(r, TARN_ERR_ARGUMENT, "use_parameter p: it was made with other sizes");
     (void)tarn_use_parameter(r, "p", TARN_SHAPE(3), (tarn_init){ TARN_INIT_CONSTANT, .a = 2 });
     refused(r, TARN_ERR_ARGUMENT, "use_parameter p: it was made with other values");
