@@ -47,11 +47,15 @@ static tarn_status need_kept(tarn_replica *r, struct plan *plans, struct plan *p
         if (r->owned[i].kind == OWNED_PARAMETER || r->owned[i].kind == OWNED_BUFFER)
             most += KEPT_MOST * owned_bytes(&r->owned[i]);
     HASH_ITER(hh, plans, p, next)
-    sum += p->kept != NULL ? p->kept_bytes : 0;
+    {
+        sum += p->kept != NULL ? p->kept_bytes : 0;
+    }
     HASH_ITER(hh, plans, p, next)
-    if (sum > most && p->kept != NULL) {
-        sum -= p->kept_bytes;
-        forget_kept(p);
+    {
+        if (sum > most && p->kept != NULL) {
+            sum -= p->kept_bytes;
+            forget_kept(p);
+        }
     }
     return buffer_new(r->context, plan->kept_bytes, &plan->kept);
 }
