@@ -110,8 +110,10 @@ tarn_tensor tarn_batch_norm_forward(const tarn_batch_norm *layer, tarn_tensor x)
     tarn_dtype of;
     x = op_wide(x, &of);
     const tarn_tensor y = r->training ? normalise_batch(layer, x) : normalise_running(layer, x);
-    if (tarn_failed(y) || !affine)
-        return tarn_failed(y) ? y : op_as(y, of);
+    if (tarn_failed(y))
+        return y;
+    if (!affine)
+        return op_as(y, of);
     const tarn_tensor scaled = tarn_mul(y, per_channel(layer->weight, s.dim[1], s.rank));
     return op_as(tarn_add(scaled, per_channel(layer->bias, s.dim[1], s.rank)), of);
 }

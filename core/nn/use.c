@@ -135,9 +135,9 @@ static bool fits(tarn_replica *r, const struct used *u, const char *kind,
         graph_fail(r, TARN_ERR_ARGUMENT,
                    "use_%s %s: it was made with other %s; another layer needs another name", kind,
                    u->name,
-                   !tensor                ? "options"
+                   !tensor               ? "options"
                    : at <= TARN_MAX_RANK ? "sizes"
-                                          : "values or of another type");
+                                         : "values or of another type");
     return at == USE_SIZES && strcmp(u->kind, kind) == 0;
 }
 
@@ -149,8 +149,7 @@ static struct used *add(tarn_replica *r, struct use_list *l, const char *kind, c
             r, TARN_ERR_STATE,
             "use_%s %s: a new layer, but there is an optimizer, which would not train it: run "
             "the network, and what of the loss has parameters, once before the optimizer is made%s",
-            kind, name,
-            open ? "; or is a tarn_leave() of an earlier step missing?" : "");
+            kind, name, open ? "; or is a tarn_leave() of an earlier step missing?" : "");
         return NULL;
     }
     struct used *u = calloc(1, sizeof *u + strlen(name) + 1);

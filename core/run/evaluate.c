@@ -47,8 +47,8 @@ tarn_status tarn_read(tarn_tensor t, void *out, size_t bytes)
 {
     tarn_replica *r = t.replica;
     const struct owned *o = owned_of(t);
-    if (o != NULL && r->status == TARN_OK && bytes == tensor_bytes(t) && !o->value &&
-        !(o->flat && r->owned[o->flat - 1].value) && !o->fresh && (out != NULL || bytes == 0))
+    if (o != NULL && r->status == TARN_OK && bytes == tensor_bytes(t) && !owned_is_assigned(r, o) &&
+        !o->fresh && (out != NULL || bytes == 0))
         return owned_read(r, o, out);
     const uint32_t node = graph_operand(NULL, t, "read", 0);
     if (!node)

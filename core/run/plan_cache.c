@@ -142,13 +142,14 @@ static tarn_status run(const struct request *q, struct plan *plan)
  * kept. Not which slots they have: a kept tensor takes any that is free. */
 static uint64_t hash_storage(tarn_replica *r)
 {
+    const bool may_fix = snapshot_may_fix(r);
     uint64_t h = 0;
     for (uint32_t i = 0; i < r->graph.owned_slot_count; i++) {
         const struct owned *o = &r->owned[r->graph.owned_slots[i]];
         const uint64_t memory = o->flat != 0 ? graph_owned_order(r, o->flat - 1) : i;
-        const uint64_t lies[3] = {
-            memory, o->offset, (uint64_t)(o->kind == OWNED_KEPT) << 1 | snapshot_is_fixed(r, o)
-        };
+        const uint64_t lies[3] = { memory, o->offset,
+                                   (uint64_t)(o->kind == OWNED_KEPT) << 1 |
+                                       (may_fix && snapshot_is_fixed(r, o)) };
         h = XXH3_64bits_withSeed(lies, sizeof lies, h);
     }
     return h;

@@ -6,21 +6,25 @@
 
 #include <stdlib.h>
 
-bool snapshot_is_fixed(const tarn_replica *r, const struct owned *o)
+bool snapshot_may_fix(const tarn_replica *r)
 {
-    const bool assigned = o->value != 0 || (o->flat != 0 && r->owned[o->flat - 1].value != 0);
-    const bool room = r->memory_limit == 0 && env_number(ENV_MEMORY_LIMIT) <= 0;
-    return !r->training && room && replica_mesh(r) == NULL && !assigned &&
-           (o->kind == OWNED_PARAMETER || o->kind == OWNED_BUFFER || o->lasting);
+    return !r->training && replica_mesh(r) == NULL && r->memory_limit == 0 &&
+           env_number(ENV_MEMORY_LIMIT) <= 0;
 }
 
-static struct storage storage_of(const tarn_replica *r, uint32_t slot)
+bool snapshot_is_fixed(const tarn_replica *r, const struct owned *o)
+{
+    return (o->kind == OWNED_PARAMETER || o->kind == OWNED_BUFFER || o->lasting) &&
+           !owned_is_assigned(r, o);
+}
+
+static struct storage storage_of(const tarn_replica *r, uint32_t slot, bool may_fix)
 {
     const struct owned *o = &r->owned[slot];
     return (struct storage){ .memory = o->flat != 0 ? o->flat - 1 : slot,
                              .offset = o->offset,
                              .kept = o->kind == OWNED_KEPT,
-                             .fixed = snapshot_is_fixed(r, o) };
+                             .fixed = may_fix && snapshot_is_fixed(r, o) };
 }
 
 tarn_status snapshot_take(const tarn_replica *r, const uint32_t *outputs, int count, bool effects,
@@ -40,8 +44,9 @@ tarn_status snapshot_take(const tarn_replica *r, const uint32_t *outputs, int co
                                      .partition = { .world = 1 } };
     if (storage == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    const bool may_fix = snapshot_may_fix(r);
     for (uint32_t i = 0; i < r->owned_count; i++)
-        storage[i] = storage_of(r, i);
+        storage[i] = storage_of(r, i, may_fix);
     if (r->peers != NULL)
         out->program.partition =
             (struct partition){ .world = r->peers->world, .shards = r->peers->shards };

@@ -11,7 +11,9 @@ struct snapshot {
     struct storage *storage;
 };
 
-/* Whether the step neither writes an owned tensor nor is one of training: then later steps are likely to find it as it is. */
+/* Whether later steps are likely to find owned tensors as this one does: it is none of training, and there is room. */
+bool snapshot_may_fix(const tarn_replica *r);
+/* And whether that holds of this one. */
 bool snapshot_is_fixed(const tarn_replica *r, const struct owned *o);
 /* What the current graph computes for `outputs` (nodes) and, when `effects`, for all its
  * assignments. Holds until the graph or the owned tensors change; snapshot_free() is to be called

@@ -292,6 +292,11 @@ tarn_status owned_read(tarn_replica *r, const struct owned *o, void *out)
     return s == TARN_OK ? s : replica_fail(r, s, NULL);
 }
 
+bool owned_is_assigned(const tarn_replica *r, const struct owned *o)
+{
+    return o->value != 0 || (o->flat != 0 && r->owned[o->flat - 1].value != 0);
+}
+
 tarn_status owned_write(tarn_replica *r, const struct owned *o, const void *data)
 {
     r->owned_writes++;

@@ -75,6 +75,8 @@ struct owned *owned_find(tarn_replica *r, const char *name);
 bool owned_is_cut(const tarn_replica *r, const struct owned *o);
 /* Bytes of the whole, and of what this rank has of it. */
 size_t owned_bytes(const struct owned *o);
+/* Whether the step gives it, or the flat storage that it is a slice of, another value. */
+bool owned_is_assigned(const tarn_replica *r, const struct owned *o);
 size_t owned_bytes_here(const tarn_replica *r, const struct owned *o);
 /* Keeps it in another way from now on: each rank takes its part of the whole. A slice gets a buffer of its own.
  * Collective where it is cut now. */
