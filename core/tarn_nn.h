@@ -122,7 +122,8 @@ typedef struct tarn_norm_options {
     float eps;      /* added to the variance, or the mean square */
     float momentum; /* of a batch norm: the part of a new batch in the running statistics */
     bool no_bias;   /* of layer and group norms; a batch norm has one, and an RMS norm has none */
-    bool no_affine; /* of a batch norm: neither weight nor bias, PyTorch's affine=False. Of the others that is the op, such as
+    bool
+        no_affine; /* of a batch norm: neither weight nor bias, PyTorch's affine=False. Of the others that is the op, such as
                        tarn_layer_norm_op, with TARN_NONE for them */
 } tarn_norm_options;
 

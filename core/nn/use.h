@@ -50,7 +50,7 @@ struct use_list {
     char scope[TARN_NAME_BYTES]; /* "blocks.3.": what names begin with */
     size_t length[USE_DEEPEST];  /* of what was there before each tarn_enter */
     int depth;
-    uint64_t entered; /* how many steps were done when the outermost was entered */
+    uint64_t entered;           /* how many steps were done when the outermost was entered */
     struct used *last;          /* the layer used last that a norm may be folded into, or NULL; */
     tarn_tensor last_x, last_y; /* what it was given, and what it gave */
 };
