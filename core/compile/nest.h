@@ -110,6 +110,7 @@ struct placement {
     int kernel;
     int section; /* nests of one section run one after the other in each of its groups */
     bool tiny;   /* one group does it sooner than a kernel is launched */
+    bool spread; /* so small, but of a chain that is not, whose rows groups share */
     bool
         once; /* it makes the same in all steps of a loop, or in all runs until what is fixed changes */
     bool replicable; /* every group can compute it for itself, */

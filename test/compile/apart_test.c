@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Along which axis groups share a sum of products: one along which they read nothing alike, where all of it comes from memory
- * and that axis is long enough for all units; else the longest. */
+ * and that axis is long enough for all units; else the longest, unless another one leaves fewer units without a part. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "compile/4_schedule/schedule.h"
 #include "error.h"
 
-enum { SAMPLES = 16, CHANNELS = 32, SIDE = 64, POINTS = 6 };
+enum { SAMPLES = 16, CHANNELS = 64, SIDE = 64, POINTS = 36 };
 
-/* Of the gradient of a convolution's weight by Winograd's algorithm, whose samples are no lanes: POINTS x POINTS products of
+/* Of the gradient of a convolution's weight by Winograd's algorithm, whose samples are no lanes: POINTS products of
  * CHANNELS x CHANNELS, each of which sums over all tiles of all images. */
 static int32_t divided_extent(int units, double caches)
 {
@@ -41,17 +41,17 @@ static int32_t divided_extent(int units, double caches)
     return extent;
 }
 
-#define OPERANDS \
-    (2.0 * POINTS * POINTS * SAMPLES * (SIDE / 4) * (SIDE / 4) * CHANNELS * sizeof(float))
+#define OPERANDS (2.0 * POINTS * SAMPLES * (SIDE / 4) * (SIDE / 4) * CHANNELS * sizeof(float))
 
 Test(apart, groups_read_nothing_alike_from_memory)
 {
     cr_expect_eq(divided_extent(2, OPERANDS / 2), POINTS);
-    cr_expect_eq(divided_extent(3, OPERANDS / 2), POINTS, "two for each unit");
+    cr_expect_eq(divided_extent(18, OPERANDS / 2), POINTS, "two for each unit");
 }
 
 Test(apart, all_units_have_a_part)
 {
-    cr_expect_eq(divided_extent(4, OPERANDS / 2), CHANNELS);
     cr_expect_eq(divided_extent(2, OPERANDS), CHANNELS, "caches hold all of it");
+    cr_expect_eq(divided_extent(19, OPERANDS), POINTS, "tiles of channels are fewer than units");
+    cr_expect_eq(divided_extent(19, OPERANDS / 2), POINTS);
 }

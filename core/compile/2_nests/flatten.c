@@ -92,9 +92,13 @@ static void join(struct nest *n, int axis)
     n->out_axes--;
 }
 
-static bool keeps_lanes(const struct program_ir *p, const struct nest *n)
+/* Whether joining an axis with the next one leaves the order of sums as it is: products are added up one after the other
+ * in each element, and lanes stay those of the last axis. */
+static bool keeps_order(const struct program_ir *p, const struct nest *n, int axis)
 {
     int64_t terms = 1;
+    if (!p->target->items && n->combine == COMBINE_FMA && axis + 2 < n->out_axes)
+        return true;
     for (int a = n->out_axes; a < n->axes; a++)
         terms *= n->extent[a];
     return terms <= 1 || (p->target->items && n->combine == COMBINE_REDUCE &&
@@ -105,11 +109,10 @@ void flatten(struct program_ir *p)
 {
     for (int i = 0; i < p->nest_count; i++) {
         struct nest *n = &p->nests[i];
-        if (n->kind != NEST_LOOPS || n->batched || n->transformed || nest_searches(n) ||
-            !keeps_lanes(p, n))
+        if (n->kind != NEST_LOOPS || n->batched || n->transformed || nest_searches(n))
             continue;
         for (int a = n->out_axes - 2; a >= 0; a--)
-            if (can_join(n, a))
+            if (keeps_order(p, n, a) && can_join(n, a))
                 join(n, a);
     }
 }

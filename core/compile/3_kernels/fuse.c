@@ -84,8 +84,7 @@ static int code_weight(const struct program_ir *p, const struct nest *n)
     return weight;
 }
 
-/* What one group does sooner than all units do it after a launch. The figure is for two of them. */
-static double tiny_work(const struct program_ir *p)
+double tiny_work(const struct program_ir *p)
 {
     const double units = p->target->vector.units, work = p->target->fusion.tiny_work;
     return units > 2 ? work / 2 * units / (units - 1) : work;
@@ -124,11 +123,10 @@ static bool shares_much(const struct program_ir *p, const struct nest *n, int ax
     return shared > p->target->vector.second_cache_bytes && shared * (p->module->samples - 1) > own;
 }
 
-/* The axis along which a nest goes on with samples, unless a launch, after which all units share it, costs less. */
-static int worthy_row_axis(const struct program_ir *p, const struct nest *n)
+int worthy_row_axis(const struct program_ir *p, const struct nest *n)
 {
     const bool waits = p->module->program->steps == 0 &&
-                       idle_cycles(p, at(p, n)->work) > p->target->fusion.tiny_work;
+                       idle_cycles(p, at(p, n)->work) > p->target->fusion.cut_work;
     const int axis = waits ? -1 : row_axis(p, n);
     return shares_much(p, n, axis) ? -1 : axis;
 }
@@ -301,8 +299,7 @@ static tarn_status set_sections(struct program_ir *p)
     return TARN_OK;
 }
 
-/* The nests of each kernel. */
-static bool list_nests(struct program_ir *p)
+bool list_nests(struct program_ir *p)
 {
     struct kernel_nests *k = &p->nests_of;
     int *next = arena_take(p->arena, (size_t)(p->kernel_count + 1) * sizeof *next);
@@ -492,6 +489,20 @@ static tarn_status place_nests(struct program_ir *p, const struct uses *u)
     return !chains || item_chains_end(p, s.chains) ? TARN_OK : out_of_memory();
 }
 
+/* What is known of nests before they are placed. */
+static void prepare(struct program_ir *p)
+{
+    p->kernel_count = p->once = 0;
+    for (int i = 0; i < p->nest_count; i++) {
+        const struct nest *n = &p->nests[i];
+        struct placement *here = at(p, n);
+        here->work = nest_work(p->target, n);
+        here->tiny = is_tiny(p, n) && !here->spread;
+        here->kernel = here->part_axis = here->chain = -1;
+        here->row_axis = worthy_row_axis(p, n);
+    }
+}
+
 tarn_status fuse(struct program_ir *p)
 {
     struct uses u;
@@ -499,16 +510,14 @@ tarn_status fuse(struct program_ir *p)
     p->placements = arena_take(p->arena, ((size_t)p->nest_count + 1) * sizeof *p->placements);
     if (p->placements == NULL || !uses_build(p, &u))
         return out_of_memory();
-    for (int i = 0; i < p->nest_count; i++) {
-        const struct nest *n = &p->nests[i];
-        at(p, n)->work = nest_work(p->target, n);
-        at(p, n)->tiny = is_tiny(p, n);
-        at(p, n)->kernel = at(p, n)->part_axis = at(p, n)->chain = -1;
-        at(p, n)->row_axis = worthy_row_axis(p, n);
-    }
+    prepare(p);
     find_once(p, &u);
     const bool by_rows = share_rows_of_loop(p, &u);
     TRY(place_nests(p, &u));
+    if (spread_chains(p, &u)) {
+        prepare(p);
+        TRY(place_nests(p, &u));
+    }
     if (p->target->items && !uses_build(p, &u))
         return out_of_memory();
     if (!compute_again(p, &u) || !place_halves(p, &u) || !widen_blocks(p, &u))

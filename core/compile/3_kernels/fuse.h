@@ -28,6 +28,10 @@ struct progress {
         [WRITER_KINDS]; /* by value: after the last kernel in which nests of a kind write it */
     int *read;          /* by memory of owned tensors: after the last kernel that reads it */
 };
+/* Cycles: what one group does sooner than all units do it after a launch. The figure is for two of them. */
+double tiny_work(const struct program_ir *p);
+/* Lists the nests of each kernel. False without memory. */
+bool list_nests(struct program_ir *p);
 /* Whether a nest writes an owned tensor or an output. */
 bool writes_out(const struct program_ir *p, const struct nest *n);
 /* What is still read while it is written goes to a temporary first (hazards.c). */
@@ -42,9 +46,13 @@ bool is_replicable(const struct program_ir *p, const struct uses *u, const struc
 /* The OUT axis by which a row-major nest can be one of a chain; -1: none. Then whether it reads by an expression no more
  * than the rows of the samples that it writes. At last: those that have no chain have no such axis (row_chains.c). */
 int row_axis(const struct program_ir *p, const struct nest *n);
+/* The same, unless a launch, after which all units share the nest, costs less. */
+int worthy_row_axis(const struct program_ir *p, const struct nest *n);
 bool reads_own_rows(const struct program_ir *p, const struct nest *n, const struct expr *e);
 /* Whether a nest that is no tiny one reads what this one writes so. */
 bool passes_rows_on(const struct program_ir *p, const struct uses *u, const struct nest *n);
+/* Marks small nests that one group should not do one after the other; whether there are any (spread_chains.c). */
+bool spread_chains(struct program_ir *p, const struct uses *u);
 void free_single_rows(struct program_ir *p, const struct uses *u);
 /* Chains of nests for work-items, while nests are placed one after the other (item_chains.c). NULL without memory. */
 struct item_chains *item_chains_begin(const struct program_ir *p);

@@ -49,21 +49,44 @@ int nest_points(const struct nest *n, const struct schedule *s)
     return points;
 }
 
+static bool is_guarded(const struct nest *n, int axis)
+{
+    bool guarded = false;
+    for (int i = 0; i < n->expr_count; i++)
+        for (int g = 0; n->exprs[i].kind == EXPR_GUARD && g < n->exprs[i].guards; g++)
+            guarded |= n->exprs[i].guard[g].e.k[axis] != 0;
+    return guarded;
+}
+
+static bool is_transformed(const struct nest *n, int axis)
+{
+    bool transformed = false;
+    for (int i = 0; i < n->expr_count; i++)
+        transformed |= n->exprs[i].kind == EXPR_TRANSFORM && n->exprs[i].index.e.k[axis] != 0;
+    return transformed;
+}
+
+/* Whether all axes on whose edges guards fail are short: one that is not would leave a condition for each load, of which
+ * there would be as many as there are places along the others. */
+static bool has_short_edges(const struct vector_figures *v, const struct nest *n)
+{
+    for (int a = 0; a < n->out_axes; a++)
+        if (n->extent[a] > v->unrolled_edge && a != n->batch_axis && !is_transformed(n, a) &&
+            is_guarded(n, a))
+            return false;
+    return true;
+}
+
 /* What tells the rows of a transform apart is unrolled: its tables hold at compile time alone. So
- * is a short axis on whose edge a guard fails, which leaves no conditions. */
+ * are short axes on whose edges guards fail, where that leaves no conditions. */
 static void unroll_transform(const struct vector_figures *v, const struct nest *n,
                              struct schedule *s)
 {
-    for (int i = 0; i < n->expr_count; i++) {
-        const struct expr *e = &n->exprs[i];
-        for (int a = 0; a < n->out_axes; a++) {
-            bool unroll = e->kind == EXPR_TRANSFORM && e->index.e.k[a] != 0;
-            for (int g = 0; e->kind == EXPR_GUARD && g < e->guards; g++)
-                unroll |= e->guard[g].e.k[a] != 0 && n->extent[a] <= v->unrolled_edge;
-            if (unroll && a != n->batch_axis)
-                s->tile[a] = n->extent[a];
-        }
-    }
+    const bool edges = has_short_edges(v, n);
+    for (int a = 0; a < n->out_axes; a++)
+        if (a != n->batch_axis && (is_transformed(n, a) ||
+                                   (edges && n->extent[a] <= v->unrolled_edge && is_guarded(n, a))))
+            s->tile[a] = n->extent[a];
 }
 
 /* Groups that may share a nest: two for each unit at least, so that none rests while others have all of the work. */
@@ -172,18 +195,42 @@ int nest_shares(const struct nest *n, const struct schedule *s)
     return overlap ? (extent - 1) / step : (extent + step - 1) / step;
 }
 
-/* Divides an OUT axis, the vector axis in multiples of its width. `groups` is how many
- * share the nest, 0: as many as are worth it. */
+/* Divides the nest along an OUT axis, the vector axis in multiples of its width; into so many pieces. */
+static int split_along(const struct nest *n, int axis, struct schedule *s)
+{
+    s->split_axis = axis;
+    s->split_step = axis == s->lane_axis || axis == s->squares_axis ? LANES : s->tile[axis];
+    return nest_shares(n, s);
+}
+
+/* Where the axis to split leaves units without a piece, the one with most pieces is split. */
+static int split_into_most(const struct target *t, const struct nest *n, int wanted,
+                           struct schedule *s)
+{
+    int axis = axis_to_split(t, n, s);
+    if (axis < 0)
+        return 0;
+    int most = split_along(n, axis, s);
+    for (int a = 0; most < wanted && a < n->out_axes; a++) {
+        const int pieces = n->transformed && s->tile[a] != 1 ? 0 : split_along(n, a, s);
+        if (pieces > most) {
+            most = pieces;
+            axis = a;
+        }
+    }
+    return split_along(n, axis, s);
+}
+
+/* `groups` is how many share the nest, 0: as many as are worth it. */
 static void split_among_groups(const struct target *t, const struct nest *n,
                                const struct placement *at, int groups, struct schedule *s)
 {
-    s->split_axis = axis_to_split(t, n, s);
+    const int worth = groups > 0 ? groups : groups_worth(t, at, most_groups(t, MAX_GROUPS));
+    const int units = t->vector.units > 1 ? t->vector.units : 1;
+    const int pieces = split_into_most(t, n, worth < units ? worth : units, s);
     if (s->split_axis < 0)
         return;
-    const bool whole = s->split_axis == s->lane_axis || s->split_axis == s->squares_axis;
-    s->split_step = whole ? LANES : s->tile[s->split_axis];
-    const int pieces = nest_shares(n, s);
-    s->groups = groups > 0 ? groups : groups_worth(t, at, most_groups(t, MAX_GROUPS));
+    s->groups = worth;
     if (groups == 0 && s->groups > pieces)
         s->groups = pieces;
     if (s->groups < 1)
