@@ -34,6 +34,9 @@ bool patches_expand(struct builder *b, const struct node *n, const uint32_t *in,
 #define PATCHES_NODES 9u              /* at most, beside the node itself */
 #define FEW_OPERANDS 8                /* of more a node stays as it is */
 #define FEW_NODES (FEW_OPERANDS + 4u) /* at most, beside the node itself */
+/* A permutation that undoes those below it, with maps between; false where some large value would have to be turned over. */
+bool turn_maps(struct builder *b, const struct node *n, uint32_t x, uint32_t *out);
+#define TURNED_NODES 32 /* at most, with their operands */
 /* Whether convolutions become Winograd's here, and one's value as nodes that compute it so
  * (winograd.c); false leaves it as it is. */
 enum winograd { WINOGRAD_NONE, WINOGRAD_SAMPLES, WINOGRAD_ALL }; /* SAMPLES: no weight gradients */

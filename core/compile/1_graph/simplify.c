@@ -255,6 +255,8 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
     if (n.op->kind == OP_COMPOSED)
         return n.op->expand(b, &n, in);
     uint32_t expanded;
+    if (turn_maps(b, &n, in[0], &expanded))
+        return expanded;
     if (b->cuts && patches_expand(b, &n, in, &expanded))
         return expanded;
     if (b->how == CONVOLVE_LANES && few_expand(b, &n, in, &expanded))
@@ -332,6 +334,7 @@ static size_t added_nodes(const struct builder *b, const struct node *n)
         return 1; /* the value with another label, and the word */
     const bool is_contract = n->op->kind == OP_CONTRACT;
     return (n->op == &op_matmul ? 1u : 0u) /* turned() */ + joins_batches(b, n) +
+           (n->op == &op_permute ? TURNED_NODES : 0u) +
            is_convolution(n->op) /* read_unpadded() */ +
            (b->how != CONVOLVE_BLOCKS ? FEW_NODES : 0u) +
            (is_contract && b->cuts ? PATCHES_NODES : 0u) +
