@@ -452,12 +452,12 @@ TARN_API tarn_tensor tarn_avg_pool2d_with(tarn_tensor x, tarn_pool_options optio
 /** Rows of table [V, D] by an index of whole numbers [...]: [..., D]. Indices outside 0..V-1 are clamped. */
 TARN_API tarn_tensor tarn_embedding(tarn_tensor table, tarn_tensor index);
 /** Elements of lines along one axis by index, as torch.gather: result[i][j][k] = x[i][index[i][j][k]][k] for axis 1. The
- *  result has the index's shape; but along the axis the index is as long as x or shorter. Indices outside of
- *  the axis are clamped. x of any type; a negative axis counts from the end. */
+ *  result has the index's shape, which may be of any length along the axis, and along all others is as long as x or shorter.
+ *  Indices outside of the axis are clamped. x of any type; a negative axis counts from the end. */
 TARN_API tarn_tensor tarn_gather(tarn_tensor x, int axis, tarn_tensor index);
 /** x with the source's elements added to those that the index names, as torch.scatter_add: for axis 1
  *  result[i][index[i][j][k]][k] += source[i][j][k], for all of the index. x and source are float32; the index is
- *  as long as the source or shorter, and, but along the axis, as x. Each element's sum is made in the order of j
+ *  as long as the source or shorter, and as x along all other axes. Each element's sum is made in the order of j
  *  (docs/numerics.md), always the same, and then added to x. Indices outside of the axis are clamped. */
 TARN_API tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index,
                                       tarn_tensor source);

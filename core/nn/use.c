@@ -141,6 +141,24 @@ static bool fits(tarn_replica *r, const struct used *u, const char *kind,
     return at == USE_SIZES && strcmp(u->kind, kind) == 0;
 }
 
+static bool is_used(const struct use_list *l, const char *name)
+{
+    const struct used *u = l->first;
+    while (u != NULL && strcmp(u->name, name) != 0)
+        u = u->next;
+    return u != NULL;
+}
+
+/* Whether a new name is one that exists, but for a part in front that was entered in an earlier step. */
+static bool is_under_open(const tarn_replica *r, const struct use_list *l, const char *name)
+{
+    const bool open = l->depth > 0 && l->entered < r->metrics.steps;
+    const char *rest = open ? strchr(name, '.') : NULL;
+    while (rest != NULL && !is_used(l, rest + 1))
+        rest = rest < name + strlen(l->scope) ? strchr(rest + 1, '.') : NULL;
+    return rest != NULL;
+}
+
 static struct used *add(tarn_replica *r, struct use_list *l, const char *kind, const char *name)
 {
     if (r->optimizer != NULL && strcmp(kind, "buffer") != 0) {
@@ -150,6 +168,14 @@ static struct used *add(tarn_replica *r, struct use_list *l, const char *kind, c
             "use_%s %s: a new layer, but there is an optimizer, which would not train it: run "
             "the network, and what of the loss has parameters, once before the optimizer is made%s",
             kind, name, open ? "; or is a tarn_leave() of an earlier step missing?" : "");
+        return NULL;
+    }
+    if (is_under_open(r, l, name)) {
+        graph_fail(
+            r, TARN_ERR_STATE,
+            "use_%s %s: a new layer in \"%s\", which an earlier step has entered, though there is "
+            "such a layer outside of it: is a tarn_leave() missing?",
+            kind, name, l->scope);
         return NULL;
     }
     struct used *u = calloc(1, sizeof *u + strlen(name) + 1);

@@ -43,7 +43,7 @@ tarn_tensor tarn_one_hot(tarn_tensor index, int classes)
     tarn_shape shape = tarn_shape_get(index);
     if (classes < 1 || shape.rank == TARN_MAX_RANK || dtype_is_float(tarn_dtype_get(index)))
         return graph_fail(r, TARN_ERR_ARGUMENT,
-                          "one_hot: %d classes of a %s index %s: int32 or uint8, at least 1 class",
+                          "one_hot: %d classes of a %s index %s: whole numbers, at least 1 class",
                           classes, tarn_dtype_name(tarn_dtype_get(index)), shape_text(shape));
     shape.dim[shape.rank++] = 1;
     const tarn_tensor column = op_reshape_to(index, shape);

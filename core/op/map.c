@@ -60,10 +60,13 @@ static bool broadcasts(const char *name, const tarn_tensor *in, int count, tarn_
         const tarn_shape s = tarn_shape_get(in[i]);
         if (shape_broadcast(*shape, s, shape))
             continue;
+        int other = 0;
+        for (tarn_shape both; shape_broadcast(tarn_shape_get(in[other]), s, &both);)
+            other++;
         graph_fail(*r, TARN_ERR_SHAPE,
                    "%s: shapes %s and %s do not broadcast: a dimension must be equal or 1, counted "
                    "from the end",
-                   name, shape_text(tarn_shape_get(in[0])), shape_text(s));
+                   name, shape_text(tarn_shape_get(in[other])), shape_text(s));
         return false;
     }
     if (shape_valid(*shape))

@@ -94,6 +94,49 @@ Test(kept, no_unit_waits_for_samples)
     }
 }
 
+/* x less its mean over the image, and what is positive of it. */
+static uint32_t make_normed(struct build *b, uint32_t x)
+{
+    const uint32_t sum = build_reduce(b, &op_sum, x, 12);
+    return build_map(
+        b, &op_relu,
+        build_map2(b, &op_sub, x,
+                   build_expand(b, build_scaled(b, sum, 1.0f / 256), b->nodes[x].shape)));
+}
+
+/* Small nests after the products of convolutions, each of which one group does sooner than a launch: not all of them one after
+ * the other. */
+Test(kept, no_unit_does_long_chains_alone)
+{
+    for (int units = 2; units <= 8; units *= 2) {
+        struct target t = target_named("avx512");
+        struct kernel_plan plan = { 0 };
+        struct build b;
+        double most = 0;
+        t.samples = SAMPLES_ALONE;
+        t.vector.units = units;
+        build_begin(&b);
+        uint32_t x = build_samples(&b, TARN_SHAPE(8, 64, 16, 16));
+        for (int i = 0; i < 3; i++) {
+            const uint32_t w = build_owned(&b, TARN_SHAPE(64, 64, 3, 3));
+            x = make_normed(&b, build_conv(&b, make_normed(&b, x), w, 1));
+        }
+        build_output(&b, x);
+        const struct program p = build_program(&b);
+        cr_assert_eq(compile_program(&p, &t, &plan), TARN_OK, "%s", error_text());
+        for (int k = 0; k < plan.kernel_count; k++) {
+            double work = 0;
+            for (int i = 0; i < plan.ir->nest_count; i++)
+                if (plan.ir->placements[i].kernel == k && plan.ir->placements[i].tiny)
+                    work += plan.ir->placements[i].work;
+            most = work > most ? work : most;
+        }
+        cr_expect_leq(most, t.fusion.tiny_work, "%d units: %g cycles", units, most);
+        kernel_plan_free(&plan);
+        build_end(&b);
+    }
+}
+
 /* Values that nests of a room's kernel need at once do not share memory. */
 Test(kept, rooms_do_not_overlap)
 {

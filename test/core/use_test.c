@@ -333,6 +333,26 @@ Test(use, refuses, .timeout = 300)
     tarn_close(r);
 }
 
+/* A name that stays open would make a second layer of each that was used outside of it. */
+Test(use, a_forgotten_leave_is_found, .timeout = 300)
+{
+    tarn_replica *r = opened();
+    (void)tarn_use_linear(ramp(r, TARN_SHAPE(4, 3)), "a", 3);
+    tarn_enter(r, "in");
+    tarn_enter(r, "left");
+    (void)tarn_use_linear(ramp(r, TARN_SHAPE(4, 3)), "b", 3);
+    cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    (void)tarn_use_linear(ramp(r, TARN_SHAPE(4, 3)), "new", 3); /* it may be meant */
+    cr_expect_eq(tarn_error_status(r), TARN_OK, "%s", tarn_error(r));
+    (void)tarn_use_linear(ramp(r, TARN_SHAPE(4, 3)), "a", 3);
+    refused(r, TARN_ERR_STATE, "is a tarn_leave() missing?");
+    tarn_enter(r, "in");
+    tarn_enter(r, "left");
+    (void)tarn_use_linear(ramp(r, TARN_SHAPE(4, 3)), "b", 3);
+    refused(r, TARN_ERR_STATE, "use_linear in.left.in.left.b: a new layer in \"in.left.in.left.\"");
+    tarn_close(r);
+}
+
 Test(use, buffers_are_made_once, .timeout = 300)
 {
     tarn_replica *r = opened();
