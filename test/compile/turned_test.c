@@ -67,6 +67,32 @@ Test(turned, large_operands_are_not_turned_over)
     cr_expect_gt(count_crossings(true), 0, "some value has to be");
 }
 
+static uint32_t permuted(struct build *b, uint32_t x, const int32_t order[3])
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    memcpy(arg.permute.order, order, 3 * sizeof *order);
+    return build_node(b, &op_permute, b->nodes[x].shape, TARN_F32, &arg, &x, 1);
+}
+
+/* Of a cube, axes moved on by one, and again, or back. */
+Test(turned, only_what_undoes_a_permutation_cancels)
+{
+    static const int32_t on[] = { 1, 2, 0 }, back[] = { 2, 0, 1 };
+    for (int i = 0; i < 2; i++) {
+        struct build b;
+        build_begin(&b);
+        const uint32_t x = build_owned(&b, TARN_SHAPE(SAMPLES, SAMPLES, SAMPLES));
+        build_output(
+            &b, permuted(&b, build_map(&b, &op_relu, permuted(&b, x, on)), i == 0 ? on : back));
+        struct kernel_plan plan = compiled(&b);
+        cr_assert_eq(plan.ir->nest_count, 1);
+        cr_expect_eq(plan.ir->nests[0].out_axes == 1, i == 1, "%d axes",
+                     plan.ir->nests[0].out_axes);
+        kernel_plan_free(&plan);
+    }
+}
+
 /* The text of a volume's evaluation by Winograd's algorithm: guards along depth, which is long, stay conditions, of which
  * there must not be one for each place of a plane. */
 Test(turned, text_of_volumes_is_short)
