@@ -119,6 +119,8 @@ static bool check_results(struct call *c)
         const bool carry = i < a->carries;
         const char *name = carry ? "scan: the next value of carry" : "scan: output";
         const int number = carry ? i : i - a->carries;
+        if (c->result[i].replica == NULL)
+            graph_fail(c->r, TARN_ERR_ARGUMENT, "%s %d: the body has not set it", name, number);
         if (!graph_operand(c->r, c->result[i], name, number))
             return false;
         if (!check_type(c, i, name, number))

@@ -97,11 +97,9 @@ Test(kept, no_unit_waits_for_samples)
 /* x less its mean over the image, and what is positive of it. */
 static uint32_t make_normed(struct build *b, uint32_t x)
 {
-    const uint32_t sum = build_reduce(b, &op_sum, x, 12);
-    return build_map(
-        b, &op_relu,
-        build_map2(b, &op_sub, x,
-                   build_expand(b, build_scaled(b, sum, 1.0f / 256), b->nodes[x].shape)));
+    const tarn_shape shape = b->nodes[x].shape;
+    const uint32_t mean = build_scaled(b, build_reduce(b, &op_sum, x, 12), 1.0f / 256);
+    return build_map(b, &op_relu, build_map2(b, &op_sub, x, build_expand(b, mean, shape)));
 }
 
 /* Small nests after the products of convolutions, each of which one group does sooner than a launch: not all of them one after

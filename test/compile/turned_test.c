@@ -40,8 +40,8 @@ static int count_crossings(bool also)
     struct build b;
     build_begin(&b);
     const uint32_t x = build_turned(&b, build_owned(&b, TARN_SHAPE(SAMPLES, CHANNELS, LENGTH)));
-    const uint32_t bias =
-        build_expand(&b, build_owned(&b, TARN_SHAPE(1, 1, CHANNELS)), b.nodes[x].shape);
+    const uint32_t bias = build_expand(&b, build_owned(&b, TARN_SHAPE(1, 1, CHANNELS)),
+                                       TARN_SHAPE(SAMPLES, LENGTH, CHANNELS));
     const uint32_t y =
         also ? build_owned(&b, TARN_SHAPE(SAMPLES, LENGTH, CHANNELS))
              : build_turned(&b, build_owned(&b, TARN_SHAPE(SAMPLES, CHANNELS, LENGTH)));
