@@ -141,12 +141,18 @@ static bool fits(tarn_replica *r, const struct used *u, const char *kind,
     return at == USE_SIZES && strcmp(u->kind, kind) == 0;
 }
 
-static bool is_used(const struct use_list *l, const char *name)
+static uint64_t hash_of(const char *name)
 {
-    const struct used *u = l->first;
-    while (u != NULL && strcmp(u->name, name) != 0)
+    return XXH3_64bits(name, strlen(name));
+}
+
+static struct used *find(const struct use_list *l, const char *name)
+{
+    const uint64_t hash = hash_of(name);
+    struct used *u = l->first;
+    while (u != NULL && (u->hash != hash || strcmp(u->name, name) != 0))
         u = u->next;
-    return u != NULL;
+    return u;
 }
 
 /* Whether a new name is one that exists, but for a part in front that was entered in an earlier step. */
@@ -154,7 +160,7 @@ static bool is_under_open(const tarn_replica *r, const struct use_list *l, const
 {
     const bool open = l->depth > 0 && l->entered < r->metrics.steps;
     const char *rest = open ? strchr(name, '.') : NULL;
-    while (rest != NULL && !is_used(l, rest + 1))
+    while (rest != NULL && find(l, rest + 1) == NULL)
         rest = rest < name + strlen(l->scope) ? strchr(rest + 1, '.') : NULL;
     return rest != NULL;
 }
@@ -184,6 +190,7 @@ static struct used *add(tarn_replica *r, struct use_list *l, const char *kind, c
         return NULL;
     }
     strcpy(u->name, name);
+    u->hash = hash_of(name);
     u->kind = kind;
     u->next = l->first;
     l->first = u;
@@ -203,15 +210,12 @@ struct used *use_find(tarn_replica *r, const char *kind, const char *name,
                    kind, TARN_NAME_BYTES);
         return NULL;
     }
-    const uint64_t hash = XXH3_64bits(whole, strlen(whole));
-    for (struct used *u = l->first; u != NULL; u = u->next)
-        if (u->hash == hash && strcmp(u->name, whole) == 0)
-            return fits(r, u, kind, sizes) ? u : NULL;
-    struct used *u = add(r, l, kind, whole);
-    if (u != NULL) {
-        u->hash = hash;
+    struct used *u = find(l, whole);
+    if (u != NULL)
+        return fits(r, u, kind, sizes) ? u : NULL;
+    u = add(r, l, kind, whole);
+    if (u != NULL)
         memcpy(u->sizes, sizes, sizeof u->sizes);
-    }
     return u;
 }
 

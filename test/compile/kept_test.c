@@ -20,15 +20,20 @@ static uint32_t rounded(struct build *b, uint32_t x)
     return cast(b, &op_from_bf16, cast(b, &op_cast, x, TARN_BF16), TARN_F32);
 }
 
+static struct kernel_plan compiled_for(struct build *b, const struct target *t)
+{
+    struct kernel_plan plan = { 0 };
+    const struct program p = build_program(b);
+    cr_assert_eq(compile_program(&p, t, &plan), TARN_OK, "%s", error_text());
+    build_end(b);
+    return plan;
+}
+
 static struct kernel_plan compiled(struct build *b, int units)
 {
     struct target t = target_named("avx2");
-    struct kernel_plan plan = { 0 };
-    const struct program p = build_program(b);
     t.vector.units = units;
-    cr_assert_eq(compile_program(&p, &t, &plan), TARN_OK, "%s", error_text());
-    build_end(b);
-    return plan;
+    return compiled_for(b, &t);
 }
 
 /* Two layers on rows of samples, rounded where `halves` says so. */
@@ -108,7 +113,6 @@ Test(kept, no_unit_does_long_chains_alone)
 {
     for (int units = 2; units <= 8; units *= 2) {
         struct target t = target_named("avx512");
-        struct kernel_plan plan = { 0 };
         struct build b;
         double most = 0;
         t.samples = SAMPLES_ALONE;
@@ -120,8 +124,7 @@ Test(kept, no_unit_does_long_chains_alone)
             x = make_normed(&b, build_conv(&b, make_normed(&b, x), w, 1));
         }
         build_output(&b, x);
-        const struct program p = build_program(&b);
-        cr_assert_eq(compile_program(&p, &t, &plan), TARN_OK, "%s", error_text());
+        struct kernel_plan plan = compiled_for(&b, &t);
         for (int k = 0; k < plan.kernel_count; k++) {
             double work = 0;
             for (int i = 0; i < plan.ir->nest_count; i++)
@@ -131,7 +134,6 @@ Test(kept, no_unit_does_long_chains_alone)
         }
         cr_expect_leq(most, t.fusion.tiny_work, "%d units: %g cycles", units, most);
         kernel_plan_free(&plan);
-        build_end(&b);
     }
 }
 

@@ -27,7 +27,7 @@ const int32_t *channels_second(int rank)
     return rank == 5 ? volume : image;
 }
 
-static tarn_shape permuted_shape(tarn_shape from, const int32_t *order)
+tarn_shape permuted_shape(tarn_shape from, const int32_t *order)
 {
     tarn_shape to = { .rank = from.rank };
     for (int i = 0; i < from.rank; i++)

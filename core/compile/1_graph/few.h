@@ -9,7 +9,8 @@
 const int32_t *channels_last(int rank);
 const int32_t *channels_second(int rank);
 
-/* `order` has as many as x has dimensions. */
+/* `order` has as many as x, or the shape, has dimensions. */
+tarn_shape permuted_shape(tarn_shape from, const int32_t *order);
 uint32_t permuted(struct builder *b, uint32_t x, const int32_t *order);
 uint32_t with_channels_second(struct builder *b, uint32_t x);
 /* So many elements along an axis. */

@@ -34,6 +34,11 @@ bool patches_expand(struct builder *b, const struct node *n, const uint32_t *in,
 #define PATCHES_NODES 9u              /* at most, beside the node itself */
 #define FEW_OPERANDS 8                /* of more a node stays as it is */
 #define FEW_NODES (FEW_OPERANDS + 4u) /* at most, beside the node itself */
+/* What a value is a view of; whether a leaf is computed where it is read; and whether what an operand views is small beside
+ * a node: a bias is, however often it is read (stored.c). */
+uint32_t below_views(const struct module *m, uint32_t i);
+bool is_cheap_leaf(const struct module *m, uint32_t i);
+bool is_small_beside(const struct module *m, uint32_t operand, uint32_t node);
 /* A permutation that undoes those below it, with maps between; false where some large value would have to be turned over. */
 bool turn_maps(struct builder *b, const struct node *n, uint32_t x, uint32_t *out);
 #define TURNED_NODES 32 /* at most, with their operands */

@@ -58,7 +58,7 @@ static void store_tops(struct module *m, bool *claimed)
     }
 }
 
-static bool is_cheap_leaf(const struct module *m, uint32_t i)
+bool is_cheap_leaf(const struct module *m, uint32_t i)
 {
     const struct node *n = &m->nodes[i];
     return n->op->kind == OP_LEAF && !n->op->in_memory;
@@ -149,11 +149,17 @@ struct span {
     uint32_t first, last;
 };
 
-static bool is_small_beside(const struct module *m, uint32_t operand, uint32_t node)
+uint32_t below_views(const struct module *m, uint32_t i)
 {
-    while (m->nodes[operand].op->kind == OP_VIEW && m->nodes[operand].in_count == 1)
-        operand = module_operand(m, operand, 0); /* a bias is small, however often it is read */
-    return tarn_shape_count(m->nodes[operand].shape) * 2 <= tarn_shape_count(m->nodes[node].shape);
+    while (m->nodes[i].op->kind == OP_VIEW && m->nodes[i].in_count == 1)
+        i = module_operand(m, i, 0);
+    return i;
+}
+
+bool is_small_beside(const struct module *m, uint32_t operand, uint32_t node)
+{
+    const struct node *n = &m->nodes[below_views(m, operand)];
+    return tarn_shape_count(n->shape) * 2 <= tarn_shape_count(m->nodes[node].shape);
 }
 
 /* A view, or a cheap map of one large operand. */

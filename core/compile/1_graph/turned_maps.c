@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of simplify.c: a permutation of a permutation is one, or none. Between two that cancel there may be maps, as where
+/* Part of simplify.c: permutations of permutations that cancel. Between the two there may be maps, as where
  * an activation is applied to [N, T, C] between convolutions of [N, C, T]: these are computed of what was permuted first,
  * so that nothing is turned over twice, and what reads them finds it as convolutions made it. In: a permutation and its
  * operand. Out: nodes in its place, or the word that it stays. Elements are the same, each at its own place. */
-#include <string.h>
-
 #include "compile/1_graph/few.h"
 #include "compile/1_graph/graph_passes.h"
 #include "tensor/expand.h"
-#include "tensor/shape.h"
 
 struct turning {
     struct builder *b;
@@ -28,14 +25,7 @@ static bool undoes(const struct node *n, const int32_t *order)
 /* Whether turning it over costs nothing beside what is made of it: a number, or a few that are repeated. */
 static bool is_free(const struct module *m, uint32_t x)
 {
-    const struct node *n = &m->nodes[x];
-    const int64_t elements = tarn_shape_count(n->shape);
-    while (n->op->kind == OP_VIEW && n->in_count == 1) {
-        x = module_operand(m, x, 0);
-        n = &m->nodes[x];
-    }
-    return (n->op->kind == OP_LEAF && !n->op->in_memory) ||
-           tarn_shape_count(n->shape) * 2 <= elements;
+    return is_cheap_leaf(m, below_views(m, x)) || is_small_beside(m, x, x);
 }
 
 /* Whether x, turned over, can be made without turning over anything large. */
@@ -61,9 +51,7 @@ static uint32_t turned(struct turning *t, uint32_t x)
     const struct module *m = simplify_module(t->b);
     const struct node n = m->nodes[x];
     uint32_t in[FEW_OPERANDS];
-    tarn_shape shape = n.shape;
-    for (int d = 0; d < shape.rank; d++)
-        shape.dim[d] = n.shape.dim[t->order[d]];
+    const tarn_shape shape = permuted_shape(n.shape, t->order);
     if (undoes(&n, t->order))
         return module_operand(m, x, 0);
     if (n.op == &op_constant)

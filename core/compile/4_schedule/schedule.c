@@ -136,6 +136,12 @@ static int longer(const struct target *t, const struct nest *n, int axis, int lo
                : longest;
 }
 
+/* A transform's rows, and what is unrolled with them, stay together. */
+static bool can_split(const struct nest *n, const struct schedule *s, int axis)
+{
+    return !n->transformed || s->tile[axis] == 1;
+}
+
 /* The longest OUT axis. But where one is long enough for all units, one along which rows have copies of their own, such as
  * heads, since each copy is made by one group then; or one along which groups read nothing alike, such as the points of
  * Winograd's algorithm, where each would read it from memory anew. */
@@ -156,7 +162,7 @@ static int axis_to_split(const struct target *t, const struct nest *n, const str
         const bool one = a == s->lane_axis && n->extent[a] <= LANES; /* which nobody divides */
         const int registers = goes_over_strips(n, s, a) ? LANES : 1;
         const int64_t length = one ? 1 : (int64_t)n->extent[a] * registers;
-        if ((!n->transformed || s->tile[a] == 1) && length > most) {
+        if (can_split(n, s, a) && length > most) {
             longest = a;
             most = length;
         }
@@ -212,7 +218,7 @@ static int split_into_most(const struct target *t, const struct nest *n, int wan
         return 0;
     int most = split_along(n, axis, s);
     for (int a = 0; most < wanted && a < n->out_axes; a++) {
-        const int pieces = n->transformed && s->tile[a] != 1 ? 0 : split_along(n, a, s);
+        const int pieces = can_split(n, s, a) ? split_along(n, a, s) : 0;
         if (pieces > most) {
             most = pieces;
             axis = a;
